@@ -1,0 +1,116 @@
+//! Who works: the interface to agent backends, and the backends.
+//!
+//! The engine runs turns through [`Backend`] and knows no backend by name. A backend opens a
+//! [`Handle`] for a session; the handle runs turns, one at a time, and is closed when it is dropped.
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::Time;
+use crate::domain::history::Step;
+use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::session::Usage;
+
+/// A kind of agent, configured.
+pub trait Backend: Send + Sync {
+    /// The backend and model as the header shows it: `practice agent, offline`, `qwen3 at localhost`.
+    fn label(&self) -> String;
+
+    /// Whether its turns take text while they run.
+    fn steerable(&self) -> bool;
+
+    /// Opens a handle for a session.
+    fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>>;
+}
+
+/// A live agent of one session.
+pub trait Handle: Send {
+    /// Runs one turn to its end. What the agent does goes to `output` as it happens; a full
+    /// channel slows the agent down. When `cancel` fires the turn ends soon, with all its child
+    /// processes; the engine drops the future if it does not.
+    fn run<'a>(
+        &'a mut self,
+        turn: Turn,
+        output: mpsc::Sender<AgentEvent>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, Result<(), AgentError>>;
+}
+
+/// The session that a handle works for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionContext {
+    /// The session.
+    pub id: SessionId,
+    /// Its key.
+    pub key: SessionKey,
+}
+
+/// One turn, as a backend gets it.
+#[derive(Debug)]
+pub struct Turn {
+    /// The turn.
+    pub id: TurnId,
+    /// What was said before, well-formed: roles alternate and it ends with the agent.
+    pub history: Vec<Step>,
+    /// What the person says now.
+    pub message: String,
+    /// When the turn began.
+    pub began_at: Time,
+    /// Text for the agent while it runs, with the item that holds it. Only steerable backends read it.
+    pub steer: mpsc::Receiver<(ItemId, String)>,
+}
+
+/// Something an agent does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentEvent {
+    /// More of the answer.
+    Text(String),
+    /// More of the reasoning.
+    Reasoning(String),
+    /// A tool is called; sent before the tool acts.
+    ToolCall {
+        /// The call's own id.
+        call: String,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        arguments: String,
+    },
+    /// A tool call ended.
+    ToolResult {
+        /// The call.
+        call: String,
+        /// Whether it did what it should.
+        ok: bool,
+        /// What it gave back.
+        output: String,
+    },
+    /// Steered text was taken in.
+    Steered(ItemId),
+    /// Tokens were used; added up over the turn.
+    Usage(Usage),
+    /// The model that answers.
+    Model(String),
+    /// A failed try will be repeated.
+    Retrying {
+        /// Which try comes next, from 2.
+        attempt: u32,
+        /// How long until then.
+        wait: std::time::Duration,
+        /// What failed, in one line.
+        why: String,
+    },
+}
+
+/// Why a turn has no answer. The text is one line for a person: what, where, and what to do.
+/// It never holds a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentError {
+    /// The turn was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The agent failed, could not be reached, or refused.
+    #[error("{0}")]
+    Failed(String),
+}

@@ -1,0 +1,1 @@
+//! The same as the console, without a screen.

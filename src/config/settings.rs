@@ -1,0 +1,158 @@
+//! The settings, typed: what the rest of the house reads.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::domain::event::Level;
+use crate::domain::queue::BusyMode;
+
+/// All settings of a home. Made by the loader, which has checked every value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The operator's time zone (`timezone`); else the system's.
+    pub timezone: chrono_tz::Tz,
+    /// `[agent]`: who answers.
+    pub agent: AgentConfig,
+    /// `[queue]`.
+    pub queue: QueueConfig,
+    /// `[engine]`.
+    pub engine: EngineConfig,
+    /// `[console]`.
+    pub console: ConsoleConfig,
+    /// `[log]`.
+    pub log: LogConfig,
+}
+
+/// Who answers, and how each backend is set up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentConfig {
+    /// `agent.backend`.
+    pub backend: BackendKind,
+    /// `[agent.command]`.
+    pub command: CommandConfig,
+    /// `[agent.openai]`.
+    pub openai: OpenAiConfig,
+}
+
+/// The backends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendKind {
+    /// Built in and offline.
+    Practice,
+    /// Any program, once per turn.
+    Command,
+    /// An OpenAI-compatible server.
+    OpenAi,
+}
+
+/// The `command` backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandConfig {
+    /// The program and its arguments (`argv`). Required with this backend.
+    pub argv: Vec<String>,
+    /// Where it runs (`workdir`); else the home folder.
+    pub workdir: Option<PathBuf>,
+    /// How long a turn may take (`timeout_seconds`).
+    pub timeout: Duration,
+}
+
+/// The `openai` backend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenAiConfig {
+    /// The server, up to `/v1` (`base_url`). Required with this backend.
+    pub base_url: String,
+    /// The model's name (`model`). Required with this backend.
+    pub model: String,
+    /// The environment variable that holds the key (`api_key_env`).
+    pub api_key_env: String,
+    /// A 0600 file that holds the key, where the variable is not set (`api_key_file`).
+    pub api_key_file: Option<PathBuf>,
+    /// The system prompt (`system_prompt`).
+    pub system_prompt: Option<String>,
+    /// How long to wait for a connection (`connect_timeout_seconds`).
+    pub connect_timeout: Duration,
+    /// How long a stream may be silent (`stall_timeout_seconds`).
+    pub stall_timeout: Duration,
+    /// How often a failed request is repeated (`max_retries`).
+    pub max_retries: u32,
+}
+
+/// The queue's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// `queue.busy_mode`.
+    pub busy_mode: BusyMode,
+    /// `queue.max_items`.
+    pub max_items: usize,
+}
+
+/// The engine's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineConfig {
+    /// How long a stop waits for running turns (`drain_timeout_seconds`).
+    pub drain_timeout: Duration,
+    /// How long a turn may take to obey a stop before it is killed (`stop_grace_seconds`).
+    pub stop_grace: Duration,
+    /// How many days events are kept (`keep_events_days`).
+    pub keep_events_days: u32,
+    /// What a closed terminal does to an engine inside it (`on_terminal_close`).
+    pub on_terminal_close: OnTerminalClose,
+}
+
+/// What a closed terminal does to an engine inside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnTerminalClose {
+    /// It goes on without a screen.
+    Serve,
+    /// It stops with the drain.
+    Stop,
+}
+
+/// The console's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConsoleConfig {
+    /// The theme's name (`theme`): dark, light, high-contrast, mono.
+    pub theme: String,
+    /// The glyph set (`glyphs`).
+    pub glyphs: Glyphs,
+    /// Whether the mouse is taken at the start (`mouse`).
+    pub mouse: Mouse,
+    /// Whether frames are marked as synchronized output (`synchronized_output`).
+    pub synchronized_output: SynchronizedOutput,
+}
+
+/// The glyph sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Glyphs {
+    /// Box drawing and symbols.
+    Unicode,
+    /// ASCII alone.
+    Ascii,
+}
+
+/// Whether the mouse belongs to the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mouse {
+    /// Clicks and the wheel go to the console.
+    On,
+    /// The terminal keeps the mouse, for native selection.
+    Off,
+}
+
+/// Whether frames are marked as synchronized output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SynchronizedOutput {
+    /// Each frame appears at once.
+    On,
+    /// For terminals that show the marks.
+    Off,
+}
+
+/// The log's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogConfig {
+    /// The least level that is written to `logs/` (`log.level`).
+    pub level: Level,
+    /// How many daily files are kept (`log.keep_files`).
+    pub keep_files: usize,
+}

@@ -1,0 +1,12 @@
+//! What can be asked of an engine and what it tells: commands, queries and updates.
+//!
+//! The console and the command line know the engine only by these; over the socket they travel as
+//! JSON.
+
+mod command;
+mod query;
+mod update;
+
+pub use command::*;
+pub use query::*;
+pub use update::*;

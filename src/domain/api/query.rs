@@ -1,0 +1,352 @@
+//! Queries: what is read. A query never changes anything, not even a time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::Time;
+use crate::domain::event::{Event, Level};
+use crate::domain::history::Entry;
+use crate::domain::id::{MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::queue::{BusyMode, Gate, Item};
+use crate::domain::session::{Session, SessionState};
+use crate::domain::slash::ExportFormat;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "query", rename_all = "snake_case")]
+pub enum Query {
+    /// How the engine stands, and the counts in the header.
+    Overview,
+    /// Live sessions, most urgent first, then the last active.
+    Sessions {
+        /// Which; empty for all. See [`crate::domain::filter`].
+        filter: String,
+        /// Only behind this place.
+        after: Option<SessionCursor>,
+        /// At most so many.
+        limit: usize,
+    },
+    /// Sessions of every kind, ended ones too, the last active first.
+    History {
+        /// At most so many.
+        limit: usize,
+    },
+    /// One session, by id.
+    Session {
+        /// The id.
+        session: SessionId,
+    },
+    /// The session that is live under a key.
+    SessionAt {
+        /// The key.
+        key: SessionKey,
+    },
+    /// A page of a conversation, oldest first within the page.
+    Conversation {
+        /// Whose.
+        session: SessionId,
+        /// Only before this entry; none: the newest page.
+        before: Option<MessageId>,
+        /// At most so many.
+        limit: usize,
+    },
+    /// What waits in one session, with what was put aside lately.
+    SessionQueue {
+        /// Whose.
+        session: SessionId,
+    },
+    /// What waits anywhere, with the running items, by session.
+    Backlog {
+        /// At most so many.
+        limit: usize,
+    },
+    /// A page of the log, oldest first within the page.
+    Events {
+        /// Which side of which event.
+        page: EventPage,
+        /// Only at least this much.
+        level: Level,
+        /// Only of this session.
+        session: Option<SessionId>,
+        /// At most so many.
+        limit: usize,
+    },
+    /// Messages that contain the words, best first.
+    Search {
+        /// The words.
+        words: String,
+        /// At most so many.
+        limit: usize,
+    },
+    /// What the composer of a key holds and remembers.
+    Composer {
+        /// Whose.
+        key: SessionKey,
+    },
+    /// A whole session as a document.
+    Export {
+        /// Whose.
+        session: SessionId,
+        /// In which form.
+        format: ExportFormat,
+    },
+}
+
+/// Which side of which event a page of the log is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventPage {
+    /// The newest.
+    Newest,
+    /// Those right before it.
+    Before(Seq),
+    /// Those right after it.
+    After(Seq),
+}
+
+/// A place in the list of sessions, to read on from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionCursor {
+    /// The state's rank.
+    pub rank: u8,
+    /// The last activity.
+    pub last_activity_at: Time,
+    /// The session.
+    pub session: SessionId,
+}
+
+/// An answer to a query, of the same name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", content = "value", rename_all = "snake_case")]
+pub enum Answer {
+    /// To [`Query::Overview`].
+    Overview(Box<Overview>),
+    /// To [`Query::Sessions`] and [`Query::History`].
+    Sessions(SessionPage),
+    /// To [`Query::Session`] and [`Query::SessionAt`]; none if there is none.
+    Session(Option<Box<SessionRow>>),
+    /// To [`Query::Conversation`].
+    Conversation(ConversationPage),
+    /// To [`Query::SessionQueue`] and [`Query::Backlog`].
+    Queue(Vec<QueueRow>),
+    /// To [`Query::Events`].
+    Events(Vec<Event>),
+    /// To [`Query::Search`].
+    Hits(Vec<Hit>),
+    /// To [`Query::Composer`].
+    Composer(ComposerMemory),
+    /// To [`Query::Export`].
+    Document(String),
+}
+
+/// How the engine stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    /// The engine.
+    pub engine: EngineStatus,
+    /// Live sessions.
+    pub sessions: usize,
+    /// Of these, those that need a person.
+    pub needs_you: usize,
+    /// Turns that run.
+    pub running: usize,
+    /// Items that wait, in all sessions.
+    pub waiting: usize,
+    /// The last event.
+    pub last_event: Option<Seq>,
+}
+
+/// The engine as a screen shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EngineStatus {
+    /// Whether an engine runs; none: the store was read without one.
+    pub run: Option<EngineRun>,
+    /// Whether turns begin.
+    pub gate: Gate,
+    /// Since when and why it is on hold.
+    pub held: Option<EngineHold>,
+    /// The drain, while it stops.
+    pub drain: Option<Drain>,
+    /// The backend and model that answer, as a label: `practice agent, offline`.
+    pub agent: String,
+    /// The default busy mode.
+    pub busy_mode: BusyMode,
+    /// The most items that may wait in one session's queue.
+    pub max_queued: usize,
+    /// Why the store can't be written now.
+    pub store_trouble: Option<StoreTrouble>,
+}
+
+/// The life of a running engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineRun {
+    /// Its run.
+    pub run: RunId,
+    /// Its process.
+    pub pid: u32,
+    /// Since when.
+    pub since: Time,
+    /// Its program's version.
+    pub version: String,
+}
+
+/// The operator's hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineHold {
+    /// Since when.
+    pub since: Time,
+    /// Why.
+    pub why: String,
+}
+
+/// A stop in progress.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drain {
+    /// Who asked, and how.
+    pub why: String,
+    /// Since when.
+    pub since: Time,
+    /// When what still runs is cut.
+    pub until: Time,
+    /// The sessions whose turns still run: id and name.
+    pub waits_for: Vec<(SessionId, String)>,
+}
+
+/// The store can't be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreTrouble {
+    /// Since when.
+    pub since: Time,
+    /// Why.
+    pub why: String,
+}
+
+/// A page of sessions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionPage {
+    /// The rows.
+    pub rows: Vec<SessionRow>,
+    /// How many sessions match.
+    pub hits: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// A session as a list and its details show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// The entry.
+    pub session: Session,
+    /// What it is doing.
+    pub state: SessionState,
+    /// Its running turn.
+    pub turn: Option<RunningTurn>,
+    /// The message in its slot.
+    pub slot: Option<Item>,
+    /// How many items wait in its overflow queue.
+    pub queued: usize,
+    /// The last error of a turn since the last answer.
+    pub last_error: Option<String>,
+}
+
+impl SessionRow {
+    /// The place to read on from behind this row.
+    pub fn cursor(&self) -> SessionCursor {
+        SessionCursor {
+            rank: self.state.rank(),
+            last_activity_at: self.session.last_activity_at,
+            session: self.session.id.clone(),
+        }
+    }
+}
+
+/// A running turn as a screen shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunningTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// Since when.
+    pub since: Time,
+    /// Whether it takes text while it runs.
+    pub steerable: bool,
+    /// Whether it was told to stop.
+    pub stopping: bool,
+    /// When it last said something; known while its engine runs.
+    pub last_output_at: Option<Time>,
+}
+
+/// A page of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConversationPage {
+    /// The entries, oldest first.
+    pub entries: Vec<Entry>,
+    /// Whether there are entries before them.
+    pub more_before: bool,
+    /// What the running turn has said that is not in the entries yet.
+    pub live: Option<LiveOutput>,
+}
+
+/// What a running turn says right now.
+///
+/// `text` begins where the turn's kept text ends: `offset` bytes of the turn's answer were kept
+/// before it. Pieces of the stream carry their own offset, so a screen that asks and listens at
+/// the same time sees every byte once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveOutput {
+    /// The turn.
+    pub turn: TurnId,
+    /// Whether it is reasoning or answer that streams now.
+    pub stream: StreamKind,
+    /// Bytes of this kind that the turn had produced before `text`.
+    pub offset: u64,
+    /// The words.
+    pub text: String,
+}
+
+/// What streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamKind {
+    /// The answer.
+    Text,
+    /// The reasoning.
+    Reasoning,
+}
+
+/// An item with the session it belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueueRow {
+    /// The item.
+    pub item: Item,
+    /// The session's key.
+    pub key: SessionKey,
+    /// What a person calls the session.
+    pub session_name: String,
+    /// Its place in the overflow queue, from 1; none outside it.
+    pub position: Option<usize>,
+    /// Why it does not move, if something else than its turn holds it.
+    pub held: Option<String>,
+}
+
+/// A message that a search found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The message.
+    pub message: MessageId,
+    /// Its session.
+    pub session: SessionId,
+    /// What a person calls the session.
+    pub session_name: String,
+    /// When.
+    pub at: Time,
+    /// The words around the match; matches stand between U+0002 and U+0003.
+    pub snippet: String,
+}
+
+/// What a composer holds and remembers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComposerMemory {
+    /// The draft that was not sent.
+    pub draft: String,
+    /// What was sent or cleared before, oldest first.
+    pub history: Vec<String>,
+}

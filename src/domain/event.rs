@@ -1,0 +1,418 @@
+//! Events: the one ordered record of everything that happened in a home.
+//!
+//! Every transition of the store writes its events in the same transaction, so the log shows after
+//! a restart exactly what was committed, in order.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+use super::Time;
+use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
+use super::queue::{Ack, BusyMode, Lane};
+use super::session::{EndReason, Hold, HoldReason};
+use super::turn::{Outcome, StopCause};
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its place in the order.
+    pub seq: Seq,
+    /// When.
+    pub at: Time,
+    /// To which session.
+    pub session: Option<SessionId>,
+    /// What.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// How much an event matters to an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Details of the normal course.
+    Debug,
+    /// The normal course.
+    Info,
+    /// Something was put aside, cut or refused.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+impl Level {
+    /// Every level, least first.
+    pub const ALL: [Self; 4] = [Self::Debug, Self::Info, Self::Warn, Self::Error];
+
+    /// The word in filters and on the screen.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|level| level.as_str() == text)
+            .ok_or_else(|| format!("{text:?} is no level: one of debug, info, warn, error"))
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventKind {
+    /// An engine took this home.
+    EngineStarted {
+        /// Its run.
+        run: RunId,
+        /// Its process.
+        pid: u32,
+        /// How many turns the run before left unfinished.
+        cut_turns: usize,
+        /// How many items waited.
+        waiting: usize,
+    },
+    /// The engine began to stop: no turn begins any more.
+    EngineStopping {
+        /// Who asked.
+        why: String,
+    },
+    /// The stop was called off.
+    EngineStopCalledOff,
+    /// The engine let this home go in order.
+    EngineStopped {
+        /// Its run.
+        run: RunId,
+    },
+    /// Nothing starts until `release`.
+    EngineHeld {
+        /// Why, in the operator's words.
+        why: String,
+    },
+    /// The hold ended.
+    EngineReleased,
+    /// A session was made.
+    SessionCreated {
+        /// Under this key.
+        key: SessionKey,
+        /// After this one.
+        previous: Option<SessionId>,
+    },
+    /// A session ended.
+    SessionEnded {
+        /// Why.
+        reason: EndReason,
+        /// What is live under its key now.
+        successor: SessionId,
+    },
+    /// An earlier session is live again.
+    SessionResumed {
+        /// Under this key.
+        key: SessionKey,
+    },
+    /// A session got a title.
+    Titled {
+        /// The title; none: taken away.
+        title: Option<String>,
+    },
+    /// What a plain message does while a turn runs was set.
+    BusyModeSet {
+        /// The mode.
+        mode: BusyMode,
+    },
+    /// A message was accepted.
+    Accepted {
+        /// Its item.
+        item: ItemId,
+        /// What happened to it.
+        ack: Ack,
+        /// Its first words.
+        excerpt: String,
+    },
+    /// A message was refused.
+    Refused {
+        /// What was asked, its first words.
+        excerpt: String,
+        /// Why.
+        reason: String,
+    },
+    /// A newer message took the slot.
+    Superseded {
+        /// The message put aside.
+        item: ItemId,
+        /// The newer one.
+        by: ItemId,
+        /// Its first words.
+        excerpt: String,
+    },
+    /// An item that was put aside waits again.
+    Restored {
+        /// The item.
+        item: ItemId,
+        /// Where.
+        lane: Lane,
+    },
+    /// A waiting item's text was changed.
+    Edited {
+        /// The item.
+        item: ItemId,
+    },
+    /// A waiting item has another place.
+    Moved {
+        /// The item.
+        item: ItemId,
+        /// Its lane now.
+        lane: Lane,
+        /// Its place in the overflow queue, from 1.
+        position: usize,
+    },
+    /// Waiting items were taken out.
+    Cleared {
+        /// The items.
+        items: Vec<ItemId>,
+        /// Why.
+        reason: String,
+    },
+    /// A turn began.
+    TurnBegan {
+        /// The turn.
+        turn: TurnId,
+        /// The item it works on.
+        item: ItemId,
+        /// Whether it only tries if a dead backend lives again.
+        probe: bool,
+    },
+    /// The running turn was told to stop.
+    StopRequested {
+        /// The turn.
+        turn: TurnId,
+        /// By what.
+        cause: StopCause,
+    },
+    /// Text was handed to a running turn.
+    Steered {
+        /// The turn.
+        turn: TurnId,
+        /// The item that holds the text.
+        item: ItemId,
+    },
+    /// A tool is called.
+    ToolCalled {
+        /// The turn.
+        turn: TurnId,
+        /// The tool.
+        name: String,
+        /// The call.
+        call: String,
+    },
+    /// A tool call ended.
+    ToolEnded {
+        /// The turn.
+        turn: TurnId,
+        /// The call.
+        call: String,
+        /// Whether it did what it should.
+        ok: bool,
+    },
+    /// A backend tries again after a failure.
+    BackendRetries {
+        /// The turn.
+        turn: TurnId,
+        /// Which try comes next, from 2.
+        attempt: u32,
+        /// Seconds until then.
+        wait_seconds: u64,
+        /// What failed.
+        why: String,
+    },
+    /// A turn ended.
+    TurnEnded {
+        /// The turn.
+        turn: TurnId,
+        /// The item it worked on.
+        item: ItemId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// A session's queue stands still.
+    QueueHeld {
+        /// The hold.
+        hold: Hold,
+        /// How many items wait behind it.
+        waiting: usize,
+    },
+    /// A session's queue moves again.
+    QueueReleased {
+        /// What held it.
+        reason: HoldReason,
+        /// By what.
+        by: String,
+    },
+    /// User turns were hidden or shown again.
+    TurnsHidden {
+        /// The turns.
+        turns: Vec<TurnId>,
+        /// Whether they are hidden now.
+        hidden: Visibility,
+    },
+    /// The store could not be written for a while, and works again.
+    StoreWaited {
+        /// For how long.
+        milliseconds: u64,
+        /// Why.
+        why: String,
+    },
+    /// Something outside a session that the operator should know.
+    Notice {
+        /// How much it matters.
+        level: Level,
+        /// What, in one line.
+        text: String,
+    },
+}
+
+/// Whether turns are part of the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    /// They are shown and read by the agent.
+    Shown,
+    /// `/undo` or `/retry` took them out; the rows stay.
+    Hidden,
+}
+
+impl EventKind {
+    /// How much it matters.
+    pub fn level(&self) -> Level {
+        match self {
+            Self::Notice { level, .. } => *level,
+            Self::TurnEnded { outcome: Outcome::Failed { .. }, .. } => Level::Error,
+            Self::TurnEnded { outcome: Outcome::Interrupted { .. }, .. }
+            | Self::Refused { .. }
+            | Self::Superseded { .. }
+            | Self::Cleared { .. }
+            | Self::QueueHeld { .. }
+            | Self::BackendRetries { .. }
+            | Self::EngineHeld { .. }
+            | Self::StoreWaited { .. } => Level::Warn,
+            Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
+            Self::ToolCalled { .. } | Self::ToolEnded { .. } | Self::Edited { .. } | Self::Moved { .. } => {
+                Level::Debug
+            }
+            _ => Level::Info,
+        }
+    }
+
+    /// The event in one line of words. Foreign text in it is not sanitized yet.
+    pub fn words(&self) -> String {
+        match self {
+            Self::EngineStarted { pid, cut_turns, waiting, .. } => format!(
+                "engine started, pid {pid}: {cut_turns} turns were cut off before, {waiting} items wait"
+            ),
+            Self::EngineStopping { why } => format!("engine stops: {why}"),
+            Self::EngineStopCalledOff => "the stop was called off".to_owned(),
+            Self::EngineStopped { .. } => "engine stopped in order".to_owned(),
+            Self::EngineHeld { why } => format!("engine on hold: {why}"),
+            Self::EngineReleased => "engine released".to_owned(),
+            Self::SessionCreated { key, previous: None } => format!("new session {key}"),
+            Self::SessionCreated { key, previous: Some(old) } => format!("new session {key} after {old}"),
+            Self::SessionEnded { reason: EndReason::SessionReset, successor } => {
+                format!("session reset, goes on as {successor}")
+            }
+            Self::SessionEnded { reason: EndReason::SessionSwitch, successor } => {
+                format!("session left for {successor}")
+            }
+            Self::SessionResumed { key } => format!("session resumed under {key}"),
+            Self::Titled { title: Some(title) } => format!("titled {title:?}"),
+            Self::Titled { title: None } => "title taken away".to_owned(),
+            Self::BusyModeSet { mode } => format!("busy mode {mode}"),
+            Self::Accepted { item, ack, excerpt } => {
+                format!("item {item} {}: {excerpt}", ack.words(|at| at.format("%H:%M UTC").to_string()))
+            }
+            Self::Refused { excerpt, reason } => format!("{reason}: {excerpt}"),
+            Self::Superseded { item, by, excerpt } => {
+                format!("item {item} replaced by {by} (kept): {excerpt}")
+            }
+            Self::Restored { item, .. } => format!("item {item} waits again"),
+            Self::Edited { item } => format!("item {item} edited"),
+            Self::Moved { item, lane: Lane::Slot, .. } => format!("item {item} moved to the slot"),
+            Self::Moved { item, lane: Lane::Queue, position } => {
+                format!("item {item} moved to place {position}")
+            }
+            Self::Cleared { items, reason } => format!("{} cleared: {reason}", item_list(items)),
+            Self::TurnBegan { turn, item, probe: false } => format!("turn {turn} began with item {item}"),
+            Self::TurnBegan { turn, item, probe: true } => {
+                format!("turn {turn} tries with item {item} whether the backend lives again")
+            }
+            Self::StopRequested { turn, cause } => format!("turn {turn} told to stop: {}", cause.words()),
+            Self::Steered { turn, item } => format!("item {item} handed to turn {turn}"),
+            Self::ToolCalled { turn, name, .. } => format!("turn {turn} calls {name}"),
+            Self::ToolEnded { turn, ok: true, .. } => format!("turn {turn}: the tool call ended"),
+            Self::ToolEnded { turn, ok: false, .. } => format!("turn {turn}: the tool call failed"),
+            Self::BackendRetries { turn, attempt, wait_seconds, why } => {
+                format!("turn {turn}: try {attempt} in {wait_seconds} s: {why}")
+            }
+            Self::TurnEnded { turn, outcome: Outcome::Done, .. } => format!("turn {turn} answered"),
+            Self::TurnEnded { turn, outcome: Outcome::Failed { error }, .. } => {
+                format!("turn {turn} failed: {error}")
+            }
+            Self::TurnEnded { turn, outcome: Outcome::Interrupted { cause }, .. } => {
+                format!("turn {turn} interrupted: {}", cause.words())
+            }
+            Self::QueueHeld { hold, waiting } => format!("queue {} ({waiting} wait)", hold.reason.words()),
+            Self::QueueReleased { by, .. } => format!("queue released by {by}"),
+            Self::TurnsHidden { turns, hidden: Visibility::Hidden } => {
+                format!("{} turns hidden", turns.len())
+            }
+            Self::TurnsHidden { turns, hidden: Visibility::Shown } => {
+                format!("{} turns shown again", turns.len())
+            }
+            Self::StoreWaited { milliseconds, why } => {
+                format!("the store works again after {:.1} s: {why}", *milliseconds as f64 / 1000.0)
+            }
+            Self::Notice { text, .. } => text.clone(),
+        }
+    }
+}
+
+fn item_list(items: &[ItemId]) -> String {
+    match items {
+        [one] => format!("item {one}"),
+        many => format!("{} items", many.len()),
+    }
+}
+
+/// The first words of a text, on one line, for events and lists.
+pub fn excerpt(text: &str) -> String {
+    const MAX_CHARS: usize = 80;
+    let mut words = text.split_whitespace();
+    let mut line = String::new();
+    for word in &mut words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if let Some((cut, _)) = line.char_indices().nth(MAX_CHARS) {
+            line.truncate(cut);
+            line.push('…');
+            return line;
+        }
+    }
+    line
+}

@@ -1,0 +1,18 @@
+//! What is true: types and decisions.
+//!
+//! Pure: the time is an argument, randomness is an argument, nothing here touches a file, a
+//! database, a clock or a task. Every rule that another room applies is decided here.
+
+pub mod api;
+pub mod event;
+pub mod filter;
+pub mod history;
+pub mod id;
+pub mod queue;
+pub mod sanitize;
+pub mod session;
+pub mod slash;
+pub mod turn;
+
+/// An instant. Stored and sent as milliseconds since 1970 in UTC; shown in the operator's zone.
+pub type Time = chrono::DateTime<chrono::Utc>;

@@ -1,0 +1,79 @@
+//! Foreign text made harmless before any screen or terminal.
+//!
+//! One sanitizer for every sink: control characters, C1, bidirectional overrides and invisible
+//! format characters become visible marks, so nothing foreign can move the cursor, write the
+//! clipboard or turn the reading order.
+
+use std::borrow::Cow;
+
+/// What a line break becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// It stays; CR and CR LF become LF.
+    Keep,
+    /// It becomes a space: names, titles and list cells are one line.
+    Join,
+}
+
+/// Makes `text` harmless. Borrows where nothing had to change.
+pub fn sanitize(text: &str, lines: Lines) -> Cow<'_, str> {
+    if !text.chars().any(|c| needs_mark(c) || (c == '\n' && lines == Lines::Join) || c == '\t') {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, lines) {
+            ('\r', _) if chars.peek() == Some(&'\n') => {}
+            ('\r' | '\n', Lines::Keep) => clean.push('\n'),
+            ('\r' | '\n', Lines::Join) => clean.push(' '),
+            ('\t', Lines::Keep) => clean.push_str("    "),
+            ('\t', Lines::Join) => clean.push(' '),
+            (c, _) if needs_mark(c) => push_mark(&mut clean, c),
+            (c, _) => clean.push(c),
+        }
+    }
+    Cow::Owned(clean)
+}
+
+/// Makes `text` harmless and one line.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    sanitize(text, Lines::Join)
+}
+
+/// Makes `text` harmless and keeps its lines.
+pub fn many_lines(text: &str) -> Cow<'_, str> {
+    sanitize(text, Lines::Keep)
+}
+
+fn needs_mark(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Joiners belong to emoji and to many scripts and move nothing.
+        '\u{200c}' | '\u{200d}' => false,
+        c if c.is_control() => true,
+        '\u{00ad}'
+        | '\u{061c}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{200e}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
+        _ => false,
+    }
+}
+
+fn push_mark(clean: &mut String, c: char) {
+    match c {
+        '\0'..='\u{1f}' => clean.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
+        '\u{7f}' => clean.push('\u{2421}'),
+        c => {
+            clean.push('<');
+            clean.push_str(&format!("U+{:04X}", c as u32));
+            clean.push('>');
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Slash commands: each is declared once here. Parsing, completion, help, the palette and the
+//! README's table come from [`TABLE`].
+
+use super::queue::Refusal;
+
+/// A slash command's declaration.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// Its name, without the slash.
+    pub name: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// Its arguments, as usage shows them.
+    pub args: &'static str,
+    /// What it does, in one line.
+    pub help: &'static str,
+    /// Whether it may be given while a turn runs.
+    pub during_turn: DuringTurn,
+    /// Makes the command of its argument text.
+    make: fn(&str) -> Result<Slash, &'static str>,
+}
+
+/// Whether a command may be given while a turn runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DuringTurn {
+    /// It may.
+    Allowed,
+    /// It is refused, with the way out (`/stop`).
+    Refused,
+}
+
+/// A parsed slash command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slash {
+    /// Add an item to the queue.
+    Queue(String),
+    /// Show the queue.
+    ShowQueue,
+    /// End this memory and start a new one.
+    New {
+        /// A title for the new one.
+        title: Option<String>,
+        /// Whether to ask before something is lost.
+        ask: Ask,
+    },
+    /// Stop the running turn.
+    Stop,
+    /// Release a held queue.
+    Continue,
+    /// Hand text to the running turn.
+    Steer(String),
+    /// Show the busy mode.
+    ShowBusy,
+    /// Set the busy mode.
+    Busy(super::queue::BusyMode),
+    /// Tell how the session stands.
+    Status,
+    /// List sessions, earlier ones too.
+    Sessions,
+    /// Go back to an earlier session.
+    Resume(String),
+    /// Name the session.
+    Title(String),
+    /// Hide the last n user turns.
+    Undo(usize),
+    /// Hide the last answer and run its message again.
+    Retry,
+    /// Search all messages.
+    Search(String),
+    /// Write the session to a file.
+    Export(ExportFormat),
+    /// Tell what a command does.
+    Help(Option<String>),
+    /// Leave the screen.
+    Quit,
+}
+
+/// Whether to ask before something is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// Ask.
+    First,
+    /// Do it.
+    Never,
+}
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    /// For reading.
+    Markdown,
+    /// For programs.
+    Json,
+}
+
+impl ExportFormat {
+    /// The file name's ending.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Json => "json",
+        }
+    }
+}
+
+use DuringTurn::{Allowed, Refused};
+
+const fn spec(
+    name: &'static str,
+    args: &'static str,
+    help: &'static str,
+    during_turn: DuringTurn,
+    make: fn(&str) -> Result<Slash, &'static str>,
+) -> Spec {
+    Spec { name, aliases: &[], args, help, during_turn, make }
+}
+
+/// Every slash command, in the order of the documentation.
+pub const TABLE: &[Spec] = &[
+    Spec {
+        aliases: &["q"],
+        ..spec(
+            "queue",
+            "[TEXT]",
+            "add work that runs after this turn, in order; without text, show the queue",
+            Allowed,
+            |text| Ok(if text.is_empty() { Slash::ShowQueue } else { Slash::Queue(text.to_owned()) }),
+        )
+    },
+    Spec {
+        aliases: &["reset"],
+        ..spec(
+            "new",
+            "[TITLE]",
+            "end this memory and start a new one; clears the queue, stops the turn",
+            Allowed,
+            |text| Ok(Slash::New { title: optional(text), ask: Ask::First }),
+        )
+    },
+    Spec {
+        aliases: &["reset!"],
+        ..spec("new!", "[TITLE]", "the same without asking", Allowed, |text| {
+            Ok(Slash::New { title: optional(text), ask: Ask::Never })
+        })
+    },
+    spec("stop", "", "stop the running turn; its queue stays, held", Allowed, |text| bare(text, Slash::Stop)),
+    spec("continue", "", "release a held queue", Allowed, |text| bare(text, Slash::Continue)),
+    spec("steer", "TEXT", "hand text to the running turn", Allowed, |text| needed(text).map(Slash::Steer)),
+    spec(
+        "busy",
+        "[MODE]",
+        "show or set what a message does while a turn runs: replace, queue, interrupt, steer",
+        Allowed,
+        |text| {
+            if text.is_empty() {
+                return Ok(Slash::ShowBusy);
+            }
+            text.parse().map(Slash::Busy).map_err(|_| "the modes are replace, queue, interrupt and steer")
+        },
+    ),
+    spec("status", "", "how this session stands, and why", Allowed, |text| bare(text, Slash::Status)),
+    spec("sessions", "", "the sessions, earlier ones too", Allowed, |text| bare(text, Slash::Sessions)),
+    spec("resume", "ID|PREFIX|TITLE", "go back to an earlier session", Refused, |text| {
+        needed(text).map(Slash::Resume)
+    }),
+    spec("title", "NAME", "name this session", Allowed, |text| needed(text).map(Slash::Title)),
+    spec("undo", "[N]", "hide the last N turns (1); the rows stay", Refused, |text| match text {
+        "" => Ok(Slash::Undo(1)),
+        n => match n.parse() {
+            Ok(n) if n >= 1 => Ok(Slash::Undo(n)),
+            _ => Err("N is a whole number from 1"),
+        },
+    }),
+    spec("retry", "", "hide the last answer and run its message again", Refused, |text| {
+        bare(text, Slash::Retry)
+    }),
+    spec("search", "WORDS", "search every message of every session", Allowed, |text| {
+        needed(text).map(Slash::Search)
+    }),
+    spec(
+        "export",
+        "[markdown|json]",
+        "write this session to a file in the home",
+        Allowed,
+        |text| match text {
+            "" | "markdown" | "md" => Ok(Slash::Export(ExportFormat::Markdown)),
+            "json" => Ok(Slash::Export(ExportFormat::Json)),
+            _ => Err("the forms are markdown and json"),
+        },
+    ),
+    spec("help", "[COMMAND]", "what the commands do", Allowed, |text| Ok(Slash::Help(optional(text)))),
+    spec("quit", "", "leave the screen", Allowed, |text| bare(text, Slash::Quit)),
+];
+
+fn optional(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn bare(text: &str, slash: Slash) -> Result<Slash, &'static str> {
+    if text.is_empty() { Ok(slash) } else { Err("it takes no argument") }
+}
+
+fn needed(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() { Err("an argument is missing") } else { Ok(text.to_owned()) }
+}
+
+impl Spec {
+    /// How it is written: `/queue [TEXT]`.
+    pub fn usage(&self) -> String {
+        if self.args.is_empty() { format!("/{}", self.name) } else { format!("/{} {}", self.name, self.args) }
+    }
+
+    fn answers_to(&self, word: &str) -> bool {
+        self.name == word || self.aliases.contains(&word)
+    }
+}
+
+/// Finds a command by its name or an alias.
+pub fn find(word: &str) -> Option<&'static Spec> {
+    TABLE.iter().find(|spec| spec.answers_to(word))
+}
+
+/// A draft, understood.
+#[derive(Debug, Clone)]
+pub enum Draft {
+    /// A message; `//text` has become `/text`.
+    Text(String),
+    /// A command.
+    Command(Slash, &'static Spec),
+}
+
+/// Understands a draft as it was typed.
+///
+/// Only a single line that begins with `/` can be a command; a text of several lines never is. An
+/// unknown `/word` is refused with the nearest name rather than sent.
+pub fn parse(draft: &str) -> Result<Draft, Refusal> {
+    let line = draft.trim();
+    let Some(rest) = line.strip_prefix('/') else {
+        return Ok(Draft::Text(draft.to_owned()));
+    };
+    if line.contains('\n') {
+        return Ok(Draft::Text(draft.to_owned()));
+    }
+    if rest.starts_with('/') {
+        return Ok(Draft::Text(rest.to_owned()));
+    }
+    let (word, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let spec =
+        find(word).ok_or_else(|| Refusal::NoSuchCommand { word: word.to_owned(), nearest: nearest(word) })?;
+    let slash = (spec.make)(argument.trim())
+        .map_err(|problem| Refusal::Usage { problem: problem.to_owned(), usage: spec.usage() })?;
+    Ok(Draft::Command(slash, spec))
+}
+
+fn nearest(word: &str) -> Option<String> {
+    let names = TABLE.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()));
+    names
+        .map(|name| (strsim::jaro_winkler(name, word), name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .map(|(_, name)| name.to_owned())
+}

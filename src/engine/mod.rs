@@ -1,0 +1,1 @@
+//! What happens: the one owner of all running things.

@@ -1,0 +1,3 @@
+//! The binary: arguments to one call, and its exit code.
+
+fn main() {}

@@ -1,0 +1,274 @@
+//! The interface of the store: the engine's atomic transitions, and the queries beside them.
+
+use super::StoreError;
+use crate::domain::Time;
+use crate::domain::api::{
+    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, SessionCursor,
+    SessionPage, SessionRow,
+};
+use crate::domain::event::{Event, EventKind, Level};
+use crate::domain::filter::Filter;
+use crate::domain::history::Entry;
+use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, Source};
+use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
+
+/// The result of a transition or a query.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// The engine's atomic transitions.
+///
+/// Each is one step: all of it is kept or nothing. Each writes the events that tell of it in the
+/// same step, and applies the rules of [`crate::domain::queue`] to what is kept at that moment, so
+/// no two callers can decide on the same state. A turn that a transition begins is told by its
+/// `TurnBegan` event; whoever follows the events in order runs it.
+pub trait Transitions {
+    /// Records a new run of the engine. Cut turns of earlier runs end as `interrupted` with cause
+    /// `crash` and their items as `interrupted`; waiting items keep their order; the gate is open
+    /// unless the operator's hold is kept. Then begins, for every session where the rules allow
+    /// it, what waits.
+    fn open_run(&mut self, run: &NewRun) -> Result<Opened>;
+
+    /// Records that the run ended in order.
+    fn close_run(&mut self, run: &RunId, at: Time) -> Result<()>;
+
+    /// Finds the session that is live under `key`, or makes it with the id `fresh`.
+    fn open_session(&mut self, key: &SessionKey, fresh: &SessionId, at: Time) -> Result<SessionId>;
+
+    /// Accepts a message: makes its session if there is none, places it by the rules, begins its
+    /// turn in the same step where it may run at once.
+    fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted>;
+
+    /// Keeps output of a running turn. Dropped without an error when the turn has ended.
+    fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()>;
+
+    /// Ends a turn with its last output, settles its item and its steered items (those the agent
+    /// did not take in wait again at the head of the queue), counts failures, holds or releases
+    /// the queue by the rules, and begins what comes next. False if the turn had already ended
+    /// (`/new` was faster): nothing was changed.
+    fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool>;
+
+    /// Tells the running turn to stop. For `StopCause::Operator` also clears the slot's message
+    /// (it can be put back) and holds the queue if items wait, so that a crash right after revives
+    /// nothing. With `turn` given, refuses if another one runs. Refuses if none runs.
+    fn request_stop(
+        &mut self,
+        session: &SessionId,
+        turn: Option<TurnId>,
+        cause: StopCause,
+        at: Time,
+    ) -> Result<TurnId>;
+
+    /// Ends the session that is live under `key` and makes `fresh` its successor there. Its running
+    /// turn ends as interrupted (`StopCause::Reset`), all that waits is cleared.
+    fn reset_session(
+        &mut self,
+        key: &SessionKey,
+        fresh: &SessionId,
+        title: Option<&str>,
+        at: Time,
+    ) -> Result<()>;
+
+    /// Makes `wanted` live under `key` again and ends what was live there (`SessionSwitch`). Refuses
+    /// during a turn, if `wanted` is live under another key, or if it already is the current one.
+    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()>;
+
+    /// Releases a session's held queue and begins what waits. Refuses if it is not held.
+    fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()>;
+
+    /// Begins one item of every queue whose backend is due to be probed. Returns when the next one
+    /// is due.
+    fn probe_queues(&mut self, at: Time) -> Result<Option<Time>>;
+
+    /// Sets the engine's gate: hold, release, stop, or the stop called off. Opening it begins, for
+    /// every session where the rules allow it, what waits.
+    fn set_gate(&mut self, gate: &NewGate, at: Time) -> Result<()>;
+
+    /// Moves a waiting item by one place within the overflow queue.
+    fn move_item(&mut self, item: ItemId, direction: Direction, at: Time) -> Result<()>;
+
+    /// Changes a waiting item's text and returns the text before.
+    fn edit_item(&mut self, item: ItemId, text: &str, at: Time) -> Result<String>;
+
+    /// Takes a waiting item out as `cleared`.
+    fn drop_item(&mut self, item: ItemId, at: Time) -> Result<()>;
+
+    /// Puts superseded or cleared items back at the tail of their session's queue, in this order,
+    /// and begins what may run. An item that waits, ran or is gone is refused with the whole step.
+    fn restore_items(&mut self, items: &[ItemId], at: Time) -> Result<()>;
+
+    /// Moves a waiting item from the slot to the head of the queue or from the queue to an empty slot.
+    fn switch_lane(&mut self, item: ItemId, at: Time) -> Result<()>;
+
+    /// Takes out all that waits in a session, as `cleared`. Returns what was taken out, in order.
+    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<ItemId>>;
+
+    /// Names a session. The title is already cleaned; refuses one that another live session has.
+    fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>>;
+
+    /// Sets the session's busy mode.
+    fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()>;
+
+    /// Hides the last `count` shown turns and returns them. Refuses during a turn or if there is none.
+    fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>>;
+
+    /// Shows hidden turns again. Refuses during a turn.
+    fn show_turns(&mut self, session: &SessionId, turns: &[TurnId], at: Time) -> Result<()>;
+
+    /// Hides the last shown turn and accepts its message again as a new item whose turn begins at
+    /// once. Refuses during a turn or if there is none.
+    fn retry(&mut self, session: &SessionId, source: Source, at: Time) -> Result<Accepted>;
+
+    /// Keeps the draft of a key's composer; an empty one is forgotten.
+    fn save_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()>;
+
+    /// Adds a text to a key's composer history; the newest 200 are kept.
+    fn remember_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()>;
+
+    /// Records an event that no other transition tells of.
+    fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()>;
+
+    /// Deletes at most `limit` events older than `before`; returns how many.
+    fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize>;
+}
+
+/// What a screen and the engine read. None of it changes anything.
+pub trait Queries {
+    /// The counts in the header.
+    fn counts(&self) -> Result<Counts>;
+    /// Live sessions, most urgent first, then the last active.
+    fn sessions(&self, filter: &Filter, after: Option<&SessionCursor>, limit: usize) -> Result<SessionPage>;
+    /// All sessions, ended ones too, the last active first.
+    fn session_history(&self, limit: usize) -> Result<SessionPage>;
+    /// One session.
+    fn session(&self, id: &SessionId) -> Result<Option<SessionRow>>;
+    /// The session that is live under a key.
+    fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>>;
+    /// The sessions that an id, an id's prefix or a title names, at most `limit`; an exact match alone.
+    fn resolve_session(&self, wanted: &str, limit: usize) -> Result<Vec<SessionId>>;
+    /// A page of a conversation without its hidden turns, oldest first within the page.
+    fn conversation(
+        &self,
+        session: &SessionId,
+        before: Option<MessageId>,
+        limit: usize,
+    ) -> Result<ConversationPage>;
+    /// What an agent reads before it works on `turn`: the shown entries of the session's earlier
+    /// turns, oldest first, the newest `limit`.
+    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>>;
+    /// An item.
+    fn item(&self, id: ItemId) -> Result<Option<Item>>;
+    /// What waits in a session (the slot first), its running item, and the newest 20 put aside.
+    fn session_queue(&self, session: &SessionId) -> Result<Vec<QueueRow>>;
+    /// What waits or runs anywhere, by session.
+    fn backlog(&self, limit: usize) -> Result<Vec<QueueRow>>;
+    /// A page of the log, oldest first within the page.
+    fn events(
+        &self,
+        page: EventPage,
+        level: Level,
+        session: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Event>>;
+    /// Messages that contain the words, best first.
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>>;
+    /// What the composer of a key holds and remembers: the draft, and what was sent or cleared, oldest first.
+    fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
+    /// The operator's hold, if it is on.
+    fn engine_hold(&self) -> Result<Option<EngineHold>>;
+}
+
+/// A run of the engine that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRun {
+    /// Its id.
+    pub run: RunId,
+    /// Its process.
+    pub pid: u32,
+    /// Its program's version.
+    pub version: String,
+    /// When.
+    pub at: Time,
+}
+
+/// What a new run found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// Turns that the run before left unfinished; ended as interrupted now.
+    pub cut_turns: Vec<TurnId>,
+    /// Items that waited.
+    pub waiting: usize,
+}
+
+/// A message that arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMessage {
+    /// For whom.
+    pub to: SessionKey,
+    /// The words; already checked by [`crate::domain::queue::check_text`].
+    pub text: String,
+    /// How it asks to be treated.
+    pub intent: Intent,
+    /// Who sends it.
+    pub source: Source,
+    /// The id of its session if one must be made.
+    pub fresh: SessionId,
+    /// When it arrived.
+    pub at: Time,
+    /// What the configuration says for sessions without a choice of their own.
+    pub defaults: Defaults,
+}
+
+/// What the configuration says where a session says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Defaults {
+    /// The busy mode.
+    pub busy_mode: BusyMode,
+    /// The most items that may wait in one session's queue.
+    pub max_queued: usize,
+    /// Whether turns of the configured backend take text while they run.
+    pub steerable: bool,
+}
+
+/// An accepted message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// Its session.
+    pub session: SessionId,
+    /// Its item.
+    pub item: ItemId,
+    /// What happened to it.
+    pub ack: Ack,
+    /// The turn that began with it.
+    pub begun: Option<Begun>,
+}
+
+/// A change of the engine's gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewGate {
+    /// The operator's hold, with the reason.
+    Hold(String),
+    /// The hold ends.
+    Release,
+    /// The engine stops; `Hold` stays underneath.
+    Stopping(String),
+    /// The stop is called off.
+    KeepRunning,
+}
+
+/// The counts in the header.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Live sessions.
+    pub sessions: usize,
+    /// Of these, those that need a person.
+    pub needs_you: usize,
+    /// Turns that run.
+    pub running: usize,
+    /// Items that wait.
+    pub waiting: usize,
+    /// The last event.
+    pub last_event: Option<Seq>,
+    /// The gate.
+    pub gate: Gate,
+}
