@@ -38,11 +38,16 @@ pub enum Body {
     Agent {
         /// The words.
         text: String,
+        /// How many bytes of answer the turn had produced before this entry: the stream's pieces
+        /// carry the same count, so a reader knows where they join.
+        offset: u64,
     },
     /// What the model thought before it answered.
     Reasoning {
         /// The words.
         text: String,
+        /// How many bytes of reasoning the turn had produced before this entry.
+        offset: u64,
     },
     /// A tool call and, when it came, its result.
     Tool {
@@ -98,7 +103,7 @@ pub fn steps(entries: &[Entry]) -> Vec<Step> {
     for entry in entries {
         match &entry.body {
             Body::User { text, .. } => push_user(&mut steps, text),
-            Body::Agent { text } => push_agent(&mut steps, text, ""),
+            Body::Agent { text, .. } => push_agent(&mut steps, text, ""),
             Body::Reasoning { .. } => {}
             Body::Tool { name, arguments, result, .. } => {
                 let result = match result {
