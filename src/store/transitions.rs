@@ -69,8 +69,8 @@ pub trait Transitions {
         at: Time,
     ) -> Result<()>;
 
-    /// Makes `wanted` live under `key` again and ends what was live there (`SessionSwitch`). Refuses
-    /// during a turn, if `wanted` is live under another key, or if it already is the current one.
+    /// Makes `wanted` live under `key` again and ends what was live there (`SessionSwitch`); what
+    /// still waited there is cleared with the reason. Refuses during a turn, if `wanted` is live under another key, or if it already is the current one.
     fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()>;
 
     /// Releases a session's held queue and begins what waits. Refuses if it is not held.
@@ -189,6 +189,8 @@ pub struct NewRun {
     pub version: String,
     /// When.
     pub at: Time,
+    /// What holds for the whole run: kept with it, applied by every later transition.
+    pub defaults: Defaults,
 }
 
 /// What a new run found.
@@ -215,8 +217,6 @@ pub struct NewMessage {
     pub fresh: SessionId,
     /// When it arrived.
     pub at: Time,
-    /// What the configuration says for sessions without a choice of their own.
-    pub defaults: Defaults,
 }
 
 /// What the configuration says where a session says nothing.
@@ -226,7 +226,7 @@ pub struct Defaults {
     pub busy_mode: BusyMode,
     /// The most items that may wait in one session's queue.
     pub max_queued: usize,
-    /// Whether turns of the configured backend take text while they run.
+    /// Whether turns of the configured backend take text while they run; kept with each turn that begins.
     pub steerable: bool,
 }
 
