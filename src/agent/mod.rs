@@ -3,14 +3,32 @@
 //! The engine runs turns through [`Backend`] and knows no backend by name. A backend opens a
 //! [`Handle`] for a session; the handle runs turns, one at a time, and is closed when it is dropped.
 
+mod practice;
+
+use std::path::Path;
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::config::{AgentConfig, BackendKind};
 use crate::domain::Time;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::Usage;
+
+/// Makes the backend that the settings name. `home` is where commands run that name no folder.
+///
+/// # Errors
+/// Where a setting that the backend needs is missing or can't be used.
+pub fn build(config: &AgentConfig, _home: &Path) -> Result<Arc<dyn Backend>, BuildError> {
+    match config.backend {
+        BackendKind::Practice => Ok(Arc::new(practice::Practice)),
+        BackendKind::Command => Err(BuildError::EmptyArgv),
+        BackendKind::OpenAi => Err(BuildError::EmptyArgv),
+    }
+}
 
 /// A kind of agent, configured.
 pub trait Backend: Send + Sync {
@@ -113,4 +131,14 @@ pub enum AgentError {
     /// The agent failed, could not be reached, or refused.
     #[error("{0}")]
     Failed(String),
+}
+
+/// Why a backend can't be made from its settings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// The command backend has no program to run.
+    #[error(
+        "agent.command.argv is empty: name the program and its arguments, as in argv = [\"./agent.sh\"], or set agent.backend to another backend"
+    )]
+    EmptyArgv,
 }

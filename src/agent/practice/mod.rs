@@ -1,0 +1,235 @@
+//! The practice agent: built in, offline, deterministic. It is for the first minute and for tests,
+//! and says so. It answers from the conversation, so that a reset can be seen, and obeys small
+//! instructions (`plan`) that let an operator see every state of a turn.
+
+mod plan;
+mod stage;
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use self::plan::{Act, Pace, Plan, Stops, Tool};
+use self::stage::Stage;
+use super::{AgentError, AgentEvent, Backend, Handle, SessionContext, Turn};
+use crate::domain::Time;
+use crate::domain::history::Step;
+use crate::domain::session::Usage;
+
+/// The practice agent.
+#[derive(Debug, Default)]
+pub(super) struct Practice;
+
+impl Backend for Practice {
+    fn label(&self) -> String {
+        "practice agent, offline".to_owned()
+    }
+
+    fn steerable(&self) -> bool {
+        true
+    }
+
+    fn open<'a>(
+        &'a self,
+        _session: &'a SessionContext,
+    ) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
+        Box::pin(async { Ok(Box::new(PracticeHandle) as Box<dyn Handle>) })
+    }
+}
+
+/// Keeps nothing: all that the agent knows is in the turn's history.
+struct PracticeHandle;
+
+impl Handle for PracticeHandle {
+    fn run<'a>(
+        &'a mut self,
+        turn: Turn,
+        output: mpsc::Sender<AgentEvent>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, Result<(), AgentError>> {
+        Box::pin(play(turn, output, cancel))
+    }
+}
+
+async fn play(
+    turn: Turn,
+    output: mpsc::Sender<AgentEvent>,
+    cancel: CancellationToken,
+) -> Result<(), AgentError> {
+    let plan = plan::read(&turn.message);
+    if let Some(Act::Fail) = plan.acts.first() {
+        return Err(failure());
+    }
+    let scene = Scene {
+        told: told_before(&turn.history),
+        message: turn.message,
+        began_at: turn.began_at,
+        started: Instant::now(),
+    };
+    let mut stage = Stage::new(output, cancel, turn.steer, plan.pace);
+    stage.send(AgentEvent::Model("practice".to_owned())).await?;
+    let played = scene.play(&plan, &mut stage).await;
+    if played != Err(AgentError::Cancelled) {
+        let input =
+            scene.told.iter().map(|text| count_words(text)).sum::<u64>() + count_words(&scene.message);
+        let usage = Usage { input, output: stage.words_out, ..Usage::default() };
+        stage.send(AgentEvent::Usage(usage)).await?;
+    }
+    played
+}
+
+/// What the agent knows in one turn.
+struct Scene {
+    told: Vec<String>,
+    message: String,
+    began_at: Time,
+    started: Instant,
+}
+
+impl Scene {
+    async fn play(&self, plan: &Plan, stage: &mut Stage) -> Result<(), AgentError> {
+        if plan.acts.iter().any(|act| !matches!(act, Act::Say(_))) || plan.acts.is_empty() {
+            stage.say(&self.opening(plan)).await?;
+        }
+        stage.take_in_steering().await?;
+        for (index, act) in plan.acts.iter().enumerate() {
+            self.perform(index, act, stage).await?;
+            stage.take_in_steering().await?;
+        }
+        Ok(())
+    }
+
+    /// Who speaks and what it knows; an ordinary message is echoed.
+    fn opening(&self, plan: &Plan) -> String {
+        let mut text = String::new();
+        if self.told.is_empty() {
+            text.push_str("Hello. I am the practice agent: built in and offline, no model is behind me. ");
+        }
+        let _ = write!(text, "This is message {} in this memory. ", self.told.len() + 1);
+        if plan.acts.is_empty() {
+            let _ = write!(text, "You said: \"{}\". ", self.message);
+            match self.told.last() {
+                Some(last) => {
+                    let _ = write!(text, "Before it you said: \"{}\".", first_line(last));
+                }
+                None => text.push_str("Say \"help\" for what I can show you."),
+            }
+        }
+        text.push('\n');
+        text
+    }
+
+    async fn perform(&self, index: usize, act: &Act, stage: &mut Stage) -> Result<(), AgentError> {
+        match act {
+            Act::Say(words) => stage.say(words).await,
+            Act::Take(time) => take(*time, stage).await,
+            Act::Think => {
+                stage.think("I was asked to think. There is nothing to weigh, so I weigh it calmly.").await?;
+                stage.say("I have thought about it.\n").await
+            }
+            Act::Call(tool) => self.call(index, *tool, stage).await,
+            Act::Write(lines) => write_lines(*lines, stage).await,
+            Act::Recall => stage.say(&self.recall()).await,
+            Act::Help => stage.say(&format!("You can ask me: {}\n", plan::HELP)).await,
+            Act::Fail => Err(failure()),
+            Act::Crash => {
+                stage.say("I am about to cra").await?;
+                Err(AgentError::Failed(
+                    "the practice agent crashed in the middle of its answer, as it was asked to".to_owned(),
+                ))
+            }
+            Act::Hang(Stops::Obeyed) => {
+                stage.cancel.cancelled().await;
+                Err(AgentError::Cancelled)
+            }
+            Act::Hang(Stops::Ignored) => std::future::pending().await,
+        }
+    }
+
+    async fn call(&self, index: usize, tool: Tool, stage: &mut Stage) -> Result<(), AgentError> {
+        let call = format!("practice_{}", index + 1);
+        let (name, arguments) = match tool {
+            Tool::CountWords => ("count_words", serde_json::json!({ "text": self.message })),
+            Tool::Clock => ("clock", serde_json::json!({ "zone": "UTC" })),
+        };
+        let announced = AgentEvent::ToolCall {
+            call: call.clone(),
+            name: name.to_owned(),
+            arguments: arguments.to_string(),
+        };
+        stage.send(announced).await?;
+        stage.pause(Duration::from_millis(300)).await?;
+        let result = match tool {
+            Tool::CountWords => count_words(&self.message).to_string(),
+            Tool::Clock => (self.began_at + self.started.elapsed()).format("%Y-%m-%d %H:%M:%S").to_string(),
+        };
+        stage.send(AgentEvent::ToolResult { call, ok: true, output: result.clone() }).await?;
+        stage.say(&format!("The tool {name} says: {result}.\n")).await
+    }
+
+    fn recall(&self) -> String {
+        if self.told.is_empty() {
+            return "You told me nothing before this in this memory.\n".to_owned();
+        }
+        let mut text = "Before this you told me:\n".to_owned();
+        for (index, told) in self.told.iter().enumerate() {
+            let _ = writeln!(text, "{}. {told}", index + 1);
+        }
+        text
+    }
+}
+
+async fn take(time: Duration, stage: &mut Stage) -> Result<(), AgentError> {
+    const STEP: Duration = Duration::from_secs(1);
+    let end = Instant::now() + time;
+    stage.pour(format!("Working for {time:?}:")).await?;
+    let mut step = 0;
+    while Instant::now() < end {
+        stage.pause(STEP.min(end - Instant::now())).await?;
+        step += 1;
+        stage.pour(format!(" {step}")).await?;
+        stage.take_in_steering().await?;
+    }
+    stage.say(" done.\n").await
+}
+
+async fn write_lines(lines: u32, stage: &mut Stage) -> Result<(), AgentError> {
+    let (lines_a_piece, time_a_piece) = match stage.pace {
+        Pace::Normal => (64, Duration::ZERO),
+        Pace::Slow => (1, Duration::from_millis(300)),
+    };
+    let mut piece = String::new();
+    for line in 1..=lines {
+        let _ = writeln!(piece, "line {line} of {lines}");
+        if line % lines_a_piece == 0 || line == lines {
+            stage.pour(std::mem::take(&mut piece)).await?;
+            stage.pause(time_a_piece).await?;
+            stage.take_in_steering().await?;
+        }
+    }
+    Ok(())
+}
+
+fn told_before(history: &[Step]) -> Vec<String> {
+    let user = |step: &Step| match step {
+        Step::User { text } => Some(text.clone()),
+        Step::Agent { .. } => None,
+    };
+    history.iter().filter_map(user).collect()
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn count_words(text: &str) -> u64 {
+    text.split_whitespace().count() as u64
+}
+
+fn failure() -> AgentError {
+    AgentError::Failed("the practice agent failed, as it was asked to".to_owned())
+}

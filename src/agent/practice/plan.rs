@@ -1,0 +1,240 @@
+//! What a message asks the practice agent to do.
+
+use std::time::Duration;
+
+/// The acts that a message asks for, in its order, and how fast the answer comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// In the order of the message; empty where it holds no instruction.
+    pub(super) acts: Vec<Act>,
+    /// For the whole answer.
+    pub(super) pace: Pace,
+}
+
+/// One thing that the practice agent can be asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Says these words and nothing round them.
+    Say(String),
+    /// Works that long, with a word of progress each second.
+    Take(Duration),
+    /// Reasons before it goes on.
+    Think,
+    /// Calls a tool.
+    Call(Tool),
+    /// Writes that many lines as fast as they are taken.
+    Write(u32),
+    /// Tells all that it was told in this memory.
+    Recall,
+    /// Tells its instructions.
+    Help,
+    /// Fails; as the first act, before it has said anything.
+    Fail,
+    /// Ends in the middle of a word, as an agent whose process died.
+    Crash,
+    /// Never goes on.
+    Hang(Stops),
+}
+
+/// Whether an agent that hangs obeys a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stops {
+    /// A stop ends it.
+    Obeyed,
+    /// Only dropping it ends it.
+    Ignored,
+}
+
+/// The practice agent's tools. They touch nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tool {
+    /// Counts the words of the message.
+    CountWords,
+    /// Tells the time.
+    Clock,
+}
+
+/// How fast an answer comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Quick, yet visibly a stream.
+    Normal,
+    /// A few words a second.
+    Slow,
+}
+
+/// The instructions, for people.
+pub(super) const HELP: &str = "\
+say TEXT · take N seconds · stream slowly · think · call a tool · call the clock · write N lines · long · \
+what do you remember · fail · crash · hang · hang hard (a stop is ignored) · help. \
+Join them with commas or \"then\": think, call a tool, take 5 seconds, then fail.";
+
+const LONG_ANSWER_LINES: u32 = 2_000;
+const MOST_LINES: u32 = 1_000_000;
+const LONGEST_TAKE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Reads the instructions in a message. A clause counts only as a whole, so that ordinary
+/// sentences which mention failing or hanging do neither.
+pub(super) fn read(message: &str) -> Plan {
+    let mut plan = Plan { acts: Vec::new(), pace: Pace::Normal };
+    for line in message.lines() {
+        let mut rest = line.trim();
+        while !rest.is_empty() {
+            if let Some(words) = strip_say(rest) {
+                plan.acts.push(Act::Say(words.to_owned()));
+                break;
+            }
+            let (clause, after) = next_clause(rest);
+            match read_clause(clause) {
+                Some(Clause::Act(act)) => plan.acts.push(act),
+                Some(Clause::Slowly) => plan.pace = Pace::Slow,
+                None => {}
+            }
+            rest = after.trim_start();
+        }
+    }
+    plan
+}
+
+enum Clause {
+    Act(Act),
+    Slowly,
+}
+
+fn strip_say(text: &str) -> Option<&str> {
+    let word = text.get(..4)?;
+    let rest = text.get(4..)?.trim();
+    (word.eq_ignore_ascii_case("say ") && !rest.is_empty()).then_some(rest)
+}
+
+fn next_clause(text: &str) -> (&str, &str) {
+    const SEPARATORS: [&str; 5] = [", ", "; ", ". ", " then ", " and "];
+    SEPARATORS
+        .iter()
+        .filter_map(|separator| text.split_once(separator))
+        .min_by_key(|(clause, _)| clause.len())
+        .unwrap_or((text, ""))
+}
+
+fn read_clause(clause: &str) -> Option<Clause> {
+    let lower = clause.to_lowercase();
+    let words: Vec<&str> = lower
+        .split_whitespace()
+        .map(|word| word.trim_matches(['.', ',', ';', ':', '!', '?', '"', '\'']))
+        .filter(|word| !matches!(*word, "" | "please" | "now" | "then" | "and" | "a" | "an" | "the" | "for"))
+        .collect();
+    let act = match words.as_slice() {
+        ["slowly"] | ["stream", "slowly"] => return Some(Clause::Slowly),
+        ["take" | "wait" | "sleep", amount @ ..] => Act::Take(read_duration(amount)?),
+        ["think"] => Act::Think,
+        ["call", "tool"] | ["call" | "use", "count_words"] | ["count", "words"] => {
+            Act::Call(Tool::CountWords)
+        }
+        ["call" | "use", "clock"] | ["what", "time", "is", "it"] => Act::Call(Tool::Clock),
+        ["long"] | ["long", "answer"] => Act::Write(LONG_ANSWER_LINES),
+        ["write", number, "line" | "lines"] => Act::Write(read_number(number)?.min(MOST_LINES)),
+        ["recall"] | ["what", "do", "you", "remember"] | ["what", "did", "i", "say" | "tell", ..] => {
+            Act::Recall
+        }
+        ["help"] => Act::Help,
+        ["fail"] => Act::Fail,
+        ["crash"] => Act::Crash,
+        ["hang"] => Act::Hang(Stops::Obeyed),
+        ["hang", "hard"] => Act::Hang(Stops::Ignored),
+        _ => return None,
+    };
+    Some(Clause::Act(act))
+}
+
+fn read_duration(words: &[&str]) -> Option<Duration> {
+    let (number, unit) = match words {
+        [number, unit] => (*number, *unit),
+        [joined] => joined.split_at(joined.find(|c: char| !c.is_ascii_digit())?),
+        _ => return None,
+    };
+    let number = u64::from(read_number(number)?);
+    let duration = match unit {
+        "ms" | "millisecond" | "milliseconds" => Duration::from_millis(number),
+        "s" | "sec" | "second" | "seconds" => Duration::from_secs(number),
+        "m" | "min" | "minute" | "minutes" => Duration::from_secs(number * 60),
+        _ => return None,
+    };
+    Some(duration.min(LONGEST_TAKE))
+}
+
+fn read_number(word: &str) -> Option<u32> {
+    word.replace([',', '_'], "").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(n: u64) -> Act {
+        Act::Take(Duration::from_secs(n))
+    }
+
+    #[test]
+    fn each_instruction_is_read() {
+        let cases = [
+            ("take 20 seconds", seconds(20)),
+            ("Please take 20 seconds.", seconds(20)),
+            ("wait for 1 second", seconds(1)),
+            ("sleep 3s", seconds(3)),
+            ("take 2 minutes", seconds(120)),
+            ("take 250 ms", Act::Take(Duration::from_millis(250))),
+            ("take 4000000000 minutes", Act::Take(LONGEST_TAKE)),
+            ("think", Act::Think),
+            ("call a tool", Act::Call(Tool::CountWords)),
+            ("Call the clock!", Act::Call(Tool::Clock)),
+            ("what time is it?", Act::Call(Tool::Clock)),
+            ("long", Act::Write(LONG_ANSWER_LINES)),
+            ("write 35,000 lines", Act::Write(35_000)),
+            ("write 1 line", Act::Write(1)),
+            ("write 2000000 lines", Act::Write(MOST_LINES)),
+            ("What do you remember?", Act::Recall),
+            ("what did I tell you before", Act::Recall),
+            ("help", Act::Help),
+            ("FAIL", Act::Fail),
+            ("crash", Act::Crash),
+            ("hang", Act::Hang(Stops::Obeyed)),
+            ("hang hard", Act::Hang(Stops::Ignored)),
+            ("say Good day, and fail", Act::Say("Good day, and fail".into())),
+        ];
+        for (message, act) in cases {
+            assert_eq!(read(message).acts, [act], "{message:?}");
+        }
+    }
+
+    #[test]
+    fn acts_come_in_the_order_of_the_message() {
+        let plan = read("stream slowly, think, call a tool and take 5 seconds, then fail");
+        assert_eq!(plan.pace, Pace::Slow);
+        assert_eq!(plan.acts, [Act::Think, Act::Call(Tool::CountWords), seconds(5), Act::Fail]);
+        let plan = read("take 2 seconds then say done, really\nhang");
+        assert_eq!(plan.acts, [seconds(2), Act::Say("done, really".into()), Act::Hang(Stops::Obeyed)]);
+    }
+
+    #[test]
+    fn ordinary_sentences_ask_for_nothing() {
+        let ordinary = [
+            "",
+            "   ",
+            "hello",
+            "does it hang or crash when the disk is full?",
+            "I think so",
+            "take care",
+            "take 5 apples",
+            "take ten seconds",
+            "write many lines",
+            "say",
+            "saying it",
+            "sä",
+            "the build will fail",
+            "write -1 lines",
+        ];
+        for message in ordinary {
+            assert_eq!(read(message), Plan { acts: vec![], pace: Pace::Normal }, "{message:?}");
+        }
+    }
+}

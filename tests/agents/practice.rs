@@ -1,0 +1,217 @@
+//! The practice agent shows every state of a turn, from nothing but the conversation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use switchboard::agent::{AgentError, AgentEvent, Backend};
+use switchboard::config::BackendKind;
+use switchboard::domain::id::ItemId;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout};
+
+use crate::stage::{Call, build, config, paused, text_of};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        paused("practice_says_what_it_is", says_what_it_is),
+        paused("practice_answers_from_the_conversation", answers_from_the_conversation),
+        paused("practice_tells_what_it_was_told_so_that_a_reset_is_seen", tells_what_it_was_told),
+        paused("practice_says_exactly_what_it_is_asked_to_say", says_exactly),
+        paused("practice_takes_its_time_and_shows_progress", takes_its_time),
+        paused("practice_streams_slowly_when_asked", streams_slowly),
+        paused("practice_calls_tools_that_really_compute", calls_tools),
+        paused("practice_thinks_before_it_answers", thinks),
+        paused("practice_fails_before_it_says_anything", fails),
+        paused("practice_crashes_in_the_middle_of_its_answer", crashes),
+        paused("practice_hangs_until_it_is_stopped", hangs),
+        paused("practice_that_hangs_hard_ignores_a_stop", hangs_hard),
+        paused("practice_writes_a_flood_of_lines", writes_a_flood),
+        paused("practice_takes_steered_text_in_at_its_next_step", is_steered),
+        paused("practice_stops_at_once_in_any_act", stops_at_once),
+        paused("practice_gives_the_same_answer_twice", is_deterministic),
+    ]
+}
+
+fn practice() -> Arc<dyn Backend> {
+    build(&config(BackendKind::Practice))
+}
+
+async fn says_what_it_is() {
+    let backend = practice();
+    assert_eq!(backend.label(), "practice agent, offline");
+    let played = Call::new("good morning").play(&*backend).await;
+    assert_eq!(played.end, Ok(()));
+    assert!(played.events.contains(&AgentEvent::Model("practice".into())));
+    assert!(played.text().contains("practice agent"), "{}", played.text());
+    assert!(played.text().contains("\"good morning\""), "{}", played.text());
+}
+
+async fn answers_from_the_conversation() {
+    let call = Call::new("and now?").after(&[("first", "one"), ("second", "two")]);
+    let played = call.play(&*practice()).await;
+    assert_eq!(
+        played.text(),
+        "This is message 3 in this memory. You said: \"and now?\". Before it you said: \"second\".\n"
+    );
+    let AgentEvent::Usage(usage) = played.events.last().unwrap() else { panic!("{:?}", played.events) };
+    assert_eq!((usage.input, usage.output), (4, 16), "two messages and this one are read; words are tokens");
+}
+
+async fn tells_what_it_was_told() {
+    let remembered =
+        Call::new("what do you remember?").after(&[("my dog is Ada", "ok"), ("I like tea", "ok")]);
+    let text = remembered.play(&*practice()).await.text();
+    assert!(text.contains("1. my dog is Ada\n2. I like tea\n"), "{text}");
+    let text = Call::new("what do you remember?").play(&*practice()).await.text();
+    assert!(text.contains("You told me nothing before this"), "{text}");
+}
+
+async fn says_exactly() {
+    let played = Call::new("say All is well, then fail").play(&*practice()).await;
+    assert_eq!(played.text(), "All is well, then fail");
+    assert_eq!(played.end, Ok(()));
+}
+
+async fn takes_its_time() {
+    let began = Instant::now();
+    let played = Call::new("take 20 seconds").play(&*practice()).await;
+    assert!(began.elapsed() >= Duration::from_secs(20));
+    assert!(began.elapsed() < Duration::from_secs(22));
+    assert!(played.text().contains("Working for 20s: 1 2 3 "), "{}", played.text());
+    assert!(played.text().contains(" 20 done."), "{}", played.text());
+}
+
+async fn streams_slowly() {
+    let mut times = Vec::new();
+    for message in ["say one two three", "stream slowly\nsay one two three"] {
+        let began = Instant::now();
+        let played = Call::new(message).play(&*practice()).await;
+        assert!(played.text().ends_with("one two three"));
+        times.push(began.elapsed());
+    }
+    assert!(times[1] > times[0] * 10, "{times:?}");
+}
+
+async fn calls_tools() {
+    let played = Call::new("call a tool, then take 1 second, then call the clock").play(&*practice()).await;
+    let mut calls = Vec::new();
+    let mut results = Vec::new();
+    for event in &played.events {
+        match event {
+            AgentEvent::ToolCall { call, name, .. } => calls.push((call.clone(), name.clone())),
+            AgentEvent::ToolResult { call, ok, output } => {
+                assert!(ok);
+                assert_eq!(calls.last().map(|(id, _)| id), Some(call), "a result follows its call");
+                results.push(output.clone());
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(calls[0].1, "count_words");
+    assert_eq!(calls[1].1, "clock");
+    assert_ne!(calls[0].0, calls[1].0);
+    assert_eq!(results[0], "11", "the words of the message");
+    assert!(results[1].starts_with("2026-03-01 12:00:0"), "{}", results[1]);
+}
+
+async fn thinks() {
+    let played = Call::new("think").play(&*practice()).await;
+    assert!(!played.reasoning().is_empty());
+    assert!(!played.text().contains(&played.reasoning()));
+}
+
+async fn fails() {
+    let played = Call::new("fail").play(&*practice()).await;
+    assert!(played.failure().contains("as it was asked to"));
+    assert_eq!(played.events, []);
+    let played = Call::new("think, then fail").play(&*practice()).await;
+    assert!(played.failure().contains("as it was asked to"));
+    assert!(!played.reasoning().is_empty());
+}
+
+async fn crashes() {
+    let played = Call::new("crash").play(&*practice()).await;
+    assert!(played.failure().contains("crashed"));
+    assert!(played.text().ends_with("about to cra"), "{}", played.text());
+}
+
+async fn hangs() {
+    let call = Call::new("hang");
+    let cancel = call.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        cancel.cancel();
+    });
+    let began = Instant::now();
+    let played = call.play(&*practice()).await;
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+    assert!(began.elapsed() >= Duration::from_secs(3600));
+}
+
+async fn hangs_hard() {
+    let call = Call::new("hang hard");
+    let cancel = call.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cancel.cancel();
+    });
+    let backend = practice();
+    let stopped = timeout(Duration::from_secs(3600), call.play(&*backend)).await;
+    assert!(stopped.is_err(), "it ended by itself");
+}
+
+async fn writes_a_flood() {
+    let played = Call::new("write 35000 lines").play(&*practice()).await;
+    let text = played.text();
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("line ")).collect();
+    assert_eq!(lines.len(), 35_000);
+    assert_eq!(lines[34_999], "line 35000 of 35000");
+}
+
+async fn is_steered() {
+    let (steer, receiver) = mpsc::channel(1);
+    let mut call = Call::new("take 20 seconds");
+    call.steer = Some(receiver);
+    let mut sent = false;
+    let played = call
+        .play_watching(&*practice(), async |event| {
+            if !sent && matches!(event, AgentEvent::Text(text) if text == " 3") {
+                sent = true;
+                steer.send((ItemId(42), "turn left".to_owned())).await.unwrap();
+            }
+        })
+        .await;
+    let place = played.events.iter().position(|event| *event == AgentEvent::Steered(ItemId(42))).unwrap();
+    let before = text_of(&played.events[..place]);
+    assert!(before.contains(" 3"), "{before}");
+    assert!(!before.contains(" 6"), "not at its next step: {before}");
+    assert!(text_of(&played.events[place..]).contains("\"turn left\""));
+}
+
+async fn stops_at_once() {
+    for message in
+        ["take 900 seconds", "stream slowly\nsay a b c d e f", "write 1000000 lines", "call a tool"]
+    {
+        let call = Call::new(message);
+        let cancel = call.cancel.clone();
+        let mut seen = 0;
+        let played = call
+            .play_watching(&*practice(), async |_| {
+                seen += 1;
+                if seen == 3 {
+                    cancel.cancel();
+                }
+            })
+            .await;
+        assert_eq!(played.end, Err(AgentError::Cancelled), "{message}");
+        assert!(played.events.len() < 40, "{message}: went on for {} events", played.events.len());
+    }
+}
+
+async fn is_deterministic() {
+    let message = "think, call a tool, call the clock, take 3 seconds";
+    let first = Call::new(message).play(&*practice()).await;
+    let second = Call::new(message).play(&*practice()).await;
+    assert_eq!(first.events, second.events);
+}

@@ -1,0 +1,148 @@
+//! Runs turns on a backend and collects what it does.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use switchboard::agent::{self, AgentError, AgentEvent, Backend, SessionContext, Turn};
+use switchboard::config::{AgentConfig, BackendKind, CommandConfig, OpenAiConfig};
+use switchboard::domain::Time;
+use switchboard::domain::history::Step;
+use switchboard::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use tokio::runtime::Builder;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// A test whose clock jumps to the next timer when nothing else can happen.
+pub fn paused(name: &str, test: impl AsyncFnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(test());
+        Ok(())
+    })
+}
+
+/// The settings of a backend, for a test to fill in.
+pub fn config(backend: BackendKind) -> AgentConfig {
+    AgentConfig {
+        backend,
+        command: CommandConfig { argv: vec![], workdir: None, timeout: Duration::from_secs(60) },
+        openai: OpenAiConfig {
+            base_url: String::new(),
+            model: String::new(),
+            api_key_env: "SWITCHBOARD_TEST_UNSET".to_owned(),
+            api_key_file: None,
+            system_prompt: None,
+            connect_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_secs(30),
+            max_retries: 2,
+        },
+    }
+}
+
+pub fn build(config: &AgentConfig) -> Arc<dyn Backend> {
+    agent::build(config, Path::new("/")).unwrap()
+}
+
+/// What a turn did, and how it ended.
+#[derive(Debug)]
+pub struct Played {
+    pub events: Vec<AgentEvent>,
+    pub end: Result<(), AgentError>,
+}
+
+impl Played {
+    pub fn text(&self) -> String {
+        text_of(&self.events)
+    }
+
+    pub fn reasoning(&self) -> String {
+        let reasoning =
+            |e: &AgentEvent| if let AgentEvent::Reasoning(t) = e { Some(t.clone()) } else { None };
+        self.events.iter().filter_map(reasoning).collect()
+    }
+
+    /// The text of the failure.
+    pub fn failure(&self) -> &str {
+        match &self.end {
+            Err(AgentError::Failed(why)) => why,
+            other => panic!("expected a failure, got {other:?} after {:?}", self.events),
+        }
+    }
+}
+
+/// The answer in some events.
+pub fn text_of(events: &[AgentEvent]) -> String {
+    let text =
+        |event: &AgentEvent| if let AgentEvent::Text(text) = event { Some(text.clone()) } else { None };
+    events.iter().filter_map(text).collect()
+}
+
+/// One turn that is about to run.
+pub struct Call {
+    pub message: String,
+    pub history: Vec<Step>,
+    pub cancel: CancellationToken,
+    pub steer: Option<mpsc::Receiver<(ItemId, String)>>,
+}
+
+impl Call {
+    pub fn new(message: &str) -> Self {
+        Self { message: message.to_owned(), history: vec![], cancel: CancellationToken::new(), steer: None }
+    }
+
+    pub fn after(mut self, told: &[(&str, &str)]) -> Self {
+        for (user, agent) in told {
+            self.history.push(Step::User { text: (*user).to_owned() });
+            self.history.push(Step::Agent { text: (*agent).to_owned() });
+        }
+        self
+    }
+
+    /// Runs the turn to its end.
+    pub async fn play(self, backend: &dyn Backend) -> Played {
+        self.play_watching(backend, async |_| {}).await
+    }
+
+    /// Runs the turn, showing each event to `watch` as it comes.
+    pub async fn play_watching(
+        self,
+        backend: &dyn Backend,
+        mut watch: impl AsyncFnMut(&AgentEvent),
+    ) -> Played {
+        let (output, mut events) = mpsc::channel(8);
+        let (_unused, no_steer) = mpsc::channel(1);
+        let turn = Turn {
+            id: TurnId(7),
+            history: self.history,
+            message: self.message,
+            began_at: instant(),
+            steer: self.steer.unwrap_or(no_steer),
+        };
+        let mut handle = backend.open(&session()).await.unwrap();
+        let mut seen = Vec::new();
+        let collect = async {
+            while let Some(event) = events.recv().await {
+                watch(&event).await;
+                seen.push(event);
+            }
+        };
+        let (end, ()) = tokio::join!(handle.run(turn, output, self.cancel), collect);
+        Played { events: seen, end }
+    }
+}
+
+/// Fails a test that would wait for ever; no test asserts how long anything takes.
+#[allow(dead_code)]
+pub async fn soon<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), work).await.expect("still not done after a minute")
+}
+
+pub fn session() -> SessionContext {
+    SessionContext { id: SessionId::new(instant(), 7), key: SessionKey::console() }
+}
+
+pub fn instant() -> Time {
+    "2026-03-01T12:00:00Z".parse().unwrap()
+}
