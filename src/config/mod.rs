@@ -1,5 +1,20 @@
-//! Settings with their documentation, the home folder, the key map.
+//! Settings with their documentation, the home folder, its lock and its log.
+//!
+//! Every setting is declared once in [`TABLE`]; checking, the commented default file and the
+//! documentation are made from it.
 
+mod document;
+mod home;
+mod load;
+mod lock;
+pub mod log;
 mod settings;
+mod table;
+mod take;
 
+pub use document::*;
+pub use home::*;
+pub use load::*;
+pub use lock::*;
 pub use settings::*;
+pub use table::*;

@@ -1,0 +1,134 @@
+//! The home folder: where everything of one engine is kept.
+
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use super::document::DEFAULT_FILE;
+
+/// The environment variable that names the home.
+pub const HOME_VARIABLE: &str = "SWITCHBOARD_HOME";
+
+/// A home folder. It need not exist yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+}
+
+impl Home {
+    /// Chooses the home: the one named on the command line, else `$SWITCHBOARD_HOME`, else
+    /// `~/.switchboard`. Touches nothing.
+    pub fn resolve(named: Option<&Path>) -> Result<Self, HomeError> {
+        let variable =
+            || std::env::var_os(HOME_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let chosen = match named.map(Path::to_path_buf).or_else(variable) {
+            Some(path) => path,
+            None => etcetera::home_dir().map_err(|_| HomeError::Unknown)?.join(".switchboard"),
+        };
+        let root =
+            std::path::absolute(&chosen).map_err(|source| HomeError::Unusable { path: chosen, source })?;
+        Ok(Self { root })
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The settings.
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join("config.toml")
+    }
+
+    /// The operator's changes to the shipped key map.
+    pub fn keymap_file(&self) -> PathBuf {
+        self.root.join("keymap.toml")
+    }
+
+    /// The database.
+    pub fn state_db(&self) -> PathBuf {
+        self.root.join("state.db")
+    }
+
+    /// The folder of the log files.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+
+    /// The folder of exported sessions.
+    pub fn exports(&self) -> PathBuf {
+        self.root.join("exports")
+    }
+
+    /// The socket at which a running engine is reached.
+    pub fn socket(&self) -> PathBuf {
+        self.root.join("control.sock")
+    }
+
+    /// The file whose lock the one engine of this home holds.
+    pub fn lock_file(&self) -> PathBuf {
+        self.root.join("gateway.lock")
+    }
+
+    /// Makes what is missing: the folders (0700) and a commented `config.toml` (0600). What exists is
+    /// left as it is.
+    pub fn create(&self) -> Result<(), HomeError> {
+        for folder in [self.root.clone(), self.logs(), self.exports()] {
+            if folder.symlink_metadata().is_ok() && !folder.is_dir() {
+                return Err(HomeError::NotAFolder(folder));
+            }
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+            made.map_err(|source| HomeError::of(&folder, source))?;
+        }
+        let file = self.config_file();
+        if !file.exists() {
+            self.write_default_config().map_err(|source| HomeError::of(&file, source))?;
+        }
+        Ok(())
+    }
+
+    /// The file appears whole or not at all, and never in place of one that came meanwhile.
+    fn write_default_config(&self) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.root)?;
+        file.write_all(DEFAULT_FILE.as_bytes())?;
+        match file.persist_noclobber(self.config_file()) {
+            Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a home can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    /// Nobody knows where the user's folder is.
+    #[error("there is no home folder: $HOME is not set; name one with --home DIR or ${HOME_VARIABLE}")]
+    Unknown,
+    /// Something else stands where a folder must be.
+    #[error("{}: not a folder; move it away, or name another home with --home DIR", .0.display())]
+    NotAFolder(PathBuf),
+    /// The disk is full.
+    #[error("{}: the disk is full; free some space, or name another home with --home DIR", .0.display())]
+    FullDisk(PathBuf),
+    /// Something in it can't be made or opened.
+    #[error("{}: {source}; give yourself write permission there, or name another home with --home DIR", path.display())]
+    Unusable {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl HomeError {
+    /// The error of an operation on `path`.
+    pub(super) fn of(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::FullDisk(path.to_path_buf()),
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                Self::NotAFolder(path.ancestors().find(|part| part.exists()).unwrap_or(path).to_path_buf())
+            }
+            _ => Self::Unusable { path: path.to_path_buf(), source },
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The log: one file a day in `logs/`, and standard error for an engine without a screen.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use chrono::{NaiveDate, Utc};
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use super::home::{Home, HomeError};
+use super::settings::LogConfig;
+use crate::domain::event::Level;
+use crate::domain::sanitize::many_lines;
+
+/// Where the log goes beside the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlsoTo {
+    /// Nowhere: a screen is up.
+    Nothing,
+    /// To standard error.
+    Stderr,
+}
+
+/// Writes what is left of the log when it is dropped.
+#[derive(Debug)]
+pub struct LogGuard {
+    _worker: WorkerGuard,
+}
+
+/// Begins to log. Lines are written by a thread of their own from a bounded buffer: when the disk is
+/// too slow for it, lines are dropped rather than the program held up.
+pub fn start(home: &Home, config: &LogConfig, also: AlsoTo) -> Result<LogGuard, HomeError> {
+    let mut files = DailyFiles { folder: home.logs(), keep: config.keep_files, open: None };
+    files.today().map_err(|source| HomeError::of(&home.logs(), source))?;
+    let (writer, worker) = NonBlocking::new(files);
+    let to_files =
+        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(move || Clean(writer.clone()));
+    let to_stderr = (also == AlsoTo::Stderr).then(|| {
+        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(|| Clean(io::stderr()))
+    });
+    let filter =
+        Targets::new().with_target("switchboard", filter(config.level)).with_default(LevelFilter::WARN);
+    // A second start in one process (a test's) keeps the first log.
+    let _ = tracing_subscriber::registry().with(filter).with(to_files).with(to_stderr).try_init();
+    Ok(LogGuard { _worker: worker })
+}
+
+fn filter(level: Level) -> LevelFilter {
+    match level {
+        Level::Debug => LevelFilter::DEBUG,
+        Level::Info => LevelFilter::INFO,
+        Level::Warn => LevelFilter::WARN,
+        Level::Error => LevelFilter::ERROR,
+    }
+}
+
+/// Makes whatever is written harmless for the terminal that shows it.
+struct Clean<W>(W);
+
+impl<W: Write> Write for Clean<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(many_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// One file a day, readable by its owner alone (which `tracing_appender::rolling` can't do); the
+/// oldest are deleted.
+struct DailyFiles {
+    folder: PathBuf,
+    keep: usize,
+    open: Option<(NaiveDate, File)>,
+}
+
+impl DailyFiles {
+    fn today(&mut self) -> io::Result<&mut File> {
+        let today = Utc::now().date_naive();
+        let open = match self.open.take() {
+            Some((day, file)) if day == today => (day, file),
+            _ => {
+                let path = self.folder.join(format!("switchboard.{today}.log"));
+                let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+                self.delete_oldest();
+                (today, file)
+            }
+        };
+        Ok(&mut self.open.insert(open).1)
+    }
+
+    fn delete_oldest(&self) {
+        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
+        let is_log = |name: &str| name.starts_with("switchboard.") && name.ends_with(".log");
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| is_log(name))
+            .collect();
+        names.sort();
+        let surplus = names.len().saturating_sub(self.keep);
+        for name in names.iter().take(surplus) {
+            // A file that stays is tried again tomorrow.
+            let _ = std::fs::remove_file(self.folder.join(name));
+        }
+    }
+}
+
+impl Write for DailyFiles {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.today()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.open.as_mut().map_or(Ok(()), |(_, file)| file.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_keeps_the_newest_files_private_and_deletes_the_oldest() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["switchboard.2001-01-01.log", "switchboard.2001-01-02.log", "notes.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let mut files = DailyFiles { folder: folder.path().to_path_buf(), keep: 2, open: None };
+        files.write_all(b"a line\n").unwrap();
+        let mut names: Vec<String> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert_eq!(names[0], "notes.txt");
+        assert_eq!(names[1], "switchboard.2001-01-02.log");
+        let today = folder.path().join(&names[2]);
+        assert_eq!(std::fs::read_to_string(&today).unwrap(), "a line\n");
+        assert_eq!(today.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_line_of_the_log_holds_no_control_sequence() {
+        let mut clean = Clean(Vec::new());
+        clean.write_all("a \u{1b}[2J b \u{202e} c\n".as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(clean.0).unwrap(), "a \u{241b}[2J b <U+202E> c\n");
+    }
+}

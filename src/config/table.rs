@@ -1,0 +1,398 @@
+//! The table of settings: each is declared once here.
+//!
+//! Validation, the commented `config.toml` of a new home, `switchboard config print` and the
+//! README's table come from [`TABLE`].
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::settings::{BackendKind, Config, Glyphs, Mouse, OnTerminalClose, SynchronizedOutput};
+
+/// A setting's declaration.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its dotted key. A duration's key names its unit.
+    pub key: &'static str,
+    /// What it is for, in whole sentences.
+    pub about: &'static str,
+    /// What it takes, its default, and where its value goes.
+    pub takes: Takes,
+    /// The agent backend that can't do without it.
+    pub needed_by: Option<&'static str>,
+}
+
+/// What a setting takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Takes {
+    /// A whole number within limits.
+    Whole {
+        /// Where nothing is set.
+        default: u64,
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+        /// Keeps it.
+        put: fn(&mut Config, u64),
+    },
+    /// `true` or `false`.
+    Switch {
+        /// Where nothing is set.
+        default: bool,
+        /// Keeps it.
+        put: fn(&mut Config, bool),
+    },
+    /// One of a few words.
+    Choice {
+        /// Where nothing is set.
+        default: &'static str,
+        /// All of them.
+        words: &'static [&'static str],
+        /// Keeps it; none for a word that is none of them.
+        put: fn(&mut Config, &str) -> Option<()>,
+    },
+    /// Any text but an empty one.
+    Text {
+        /// For the documentation: nothing is set by default.
+        example: &'static str,
+        /// Keeps it.
+        put: fn(&mut Config, String),
+    },
+    /// An `http` or `https` address without a password in it.
+    Url {
+        /// For the documentation: nothing is set by default.
+        example: &'static str,
+        /// Keeps it.
+        put: fn(&mut Config, String),
+    },
+    /// The name of an environment variable.
+    Variable {
+        /// Where nothing is set.
+        default: &'static str,
+        /// Keeps it.
+        put: fn(&mut Config, String),
+    },
+    /// A path; `~/` is the user's folder, a relative one begins in the home.
+    Path {
+        /// For the documentation: nothing is set by default.
+        example: &'static str,
+        /// Keeps it.
+        put: fn(&mut Config, PathBuf),
+    },
+    /// A program and its arguments.
+    Argv {
+        /// For the documentation: nothing is set by default.
+        example: &'static [&'static str],
+        /// Keeps it.
+        put: fn(&mut Config, Vec<String>),
+    },
+    /// The IANA name of a time zone; the system's where nothing is set.
+    Zone {
+        /// For the documentation.
+        example: &'static str,
+        /// Keeps it.
+        put: fn(&mut Config, chrono_tz::Tz),
+    },
+}
+
+const fn setting(key: &'static str, about: &'static str, takes: Takes) -> Setting {
+    Setting { key, about, takes, needed_by: None }
+}
+
+const fn seconds(default: u64, min: u64, max: u64, put: fn(&mut Config, u64)) -> Takes {
+    Takes::Whole { default, min, max, put }
+}
+
+/// Every setting, section by section, in the order of the documentation.
+pub const TABLE: &[Setting] = &[
+    setting(
+        "timezone",
+        "The operator's time zone, as an IANA name. Without it the system's is used, and UTC where that is unknown.",
+        Takes::Zone { example: "Europe/Berlin", put: |config, zone| config.timezone = zone },
+    ),
+    setting(
+        "agent.backend",
+        "Who answers: the built-in practice agent, any program once per turn, or an OpenAI-compatible server.",
+        Takes::Choice {
+            default: "practice",
+            words: &["practice", "command", "openai"],
+            put: |config, word| {
+                config.agent.backend = match word {
+                    "practice" => BackendKind::Practice,
+                    "command" => BackendKind::Command,
+                    "openai" => BackendKind::OpenAi,
+                    _ => return None,
+                };
+                Some(())
+            },
+        },
+    ),
+    Setting {
+        needed_by: Some("command"),
+        ..setting(
+            "agent.command.argv",
+            "The program and its arguments. The message comes on its standard input, the answer is its standard output.",
+            Takes::Argv {
+                example: &["my-agent", "--once"],
+                put: |config, argv| config.agent.command.argv = argv,
+            },
+        )
+    },
+    setting(
+        "agent.command.workdir",
+        "Where the program runs; without it in the home folder.",
+        Takes::Path { example: "~/work", put: |config, path| config.agent.command.workdir = Some(path) },
+    ),
+    setting(
+        "agent.command.timeout_seconds",
+        "How long a turn of the program may take before it is killed with all its children.",
+        seconds(1800, 1, 604_800, |config, s| config.agent.command.timeout = Duration::from_secs(s)),
+    ),
+    Setting {
+        needed_by: Some("openai"),
+        ..setting(
+            "agent.openai.base_url",
+            "The server, up to and with its version.",
+            Takes::Url {
+                example: "http://localhost:11434/v1",
+                put: |config, url| config.agent.openai.base_url = url,
+            },
+        )
+    },
+    Setting {
+        needed_by: Some("openai"),
+        ..setting(
+            "agent.openai.model",
+            "The model's name, as the server knows it.",
+            Takes::Text { example: "qwen3:8b", put: |config, name| config.agent.openai.model = name },
+        )
+    },
+    setting(
+        "agent.openai.api_key_env",
+        "The environment variable that holds the key. The key itself never stands in this file.",
+        Takes::Variable {
+            default: "OPENAI_API_KEY",
+            put: |config, name| config.agent.openai.api_key_env = name,
+        },
+    ),
+    setting(
+        "agent.openai.api_key_file",
+        "A file that only its owner can read (0600) and that holds the key, for where the variable is not set.",
+        Takes::Path {
+            example: "openai.key",
+            put: |config, path| config.agent.openai.api_key_file = Some(path),
+        },
+    ),
+    setting(
+        "agent.openai.system_prompt",
+        "What the model is told before every conversation.",
+        Takes::Text {
+            example: "You are a careful assistant.",
+            put: |config, text| config.agent.openai.system_prompt = Some(text),
+        },
+    ),
+    setting(
+        "agent.openai.connect_timeout_seconds",
+        "How long to wait for a connection.",
+        seconds(10, 1, 600, |config, s| config.agent.openai.connect_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "agent.openai.stall_timeout_seconds",
+        "How long the stream of an answer may be silent before the turn fails.",
+        seconds(120, 1, 3600, |config, s| config.agent.openai.stall_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "agent.openai.max_retries",
+        "How often a request that failed before any answer is repeated, with growing pauses.",
+        Takes::Whole {
+            default: 3,
+            min: 0,
+            max: 20,
+            put: |config, n| config.agent.openai.max_retries = u32::try_from(n).unwrap_or(u32::MAX),
+        },
+    ),
+    setting(
+        "queue.busy_mode",
+        "What a plain message does while a turn runs: take the slot in place of the one there (which is kept), go to the tail of the queue, stop the turn, or be handed to the running agent.",
+        Takes::Choice {
+            default: "replace",
+            words: &["replace", "queue", "interrupt", "steer"],
+            put: |config, word| word.parse().ok().map(|mode| config.queue.busy_mode = mode),
+        },
+    ),
+    setting(
+        "queue.max_items",
+        "The most items that may wait in one session's queue. A full queue refuses, it never drops.",
+        Takes::Whole {
+            default: 500,
+            min: 1,
+            max: 100_000,
+            put: |config, n| config.queue.max_items = usize::try_from(n).unwrap_or(usize::MAX),
+        },
+    ),
+    setting(
+        "engine.drain_timeout_seconds",
+        "How long a stop waits for the turns that run before it cuts them.",
+        seconds(30, 0, 86_400, |config, s| config.engine.drain_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "engine.stop_grace_seconds",
+        "How long a turn may take to obey a stop before it is killed.",
+        seconds(5, 1, 600, |config, s| config.engine.stop_grace = Duration::from_secs(s)),
+    ),
+    setting(
+        "engine.keep_events_days",
+        "How many days the log's events are kept.",
+        Takes::Whole {
+            default: 30,
+            min: 1,
+            max: 3650,
+            put: |config, n| config.engine.keep_events_days = u32::try_from(n).unwrap_or(u32::MAX),
+        },
+    ),
+    setting(
+        "engine.on_terminal_close",
+        "What a closed terminal does to the engine of a console: it goes on without a screen, or it stops with the drain.",
+        Takes::Choice {
+            default: "serve",
+            words: &["serve", "stop"],
+            put: |config, word| {
+                config.engine.on_terminal_close = match word {
+                    "serve" => OnTerminalClose::Serve,
+                    "stop" => OnTerminalClose::Stop,
+                    _ => return None,
+                };
+                Some(())
+            },
+        },
+    ),
+    setting(
+        "console.theme",
+        "The colours.",
+        Takes::Choice {
+            default: "dark",
+            words: THEMES,
+            put: |config, word| THEMES.contains(&word).then(|| config.console.theme = word.to_owned()),
+        },
+    ),
+    setting(
+        "console.glyphs",
+        "The signs: box drawing and symbols, or ASCII alone.",
+        Takes::Choice {
+            default: "unicode",
+            words: &["unicode", "ascii"],
+            put: |config, word| {
+                config.console.glyphs = match word {
+                    "unicode" => Glyphs::Unicode,
+                    "ascii" => Glyphs::Ascii,
+                    _ => return None,
+                };
+                Some(())
+            },
+        },
+    ),
+    setting(
+        "console.mouse",
+        "Whether clicks and the wheel go to the console at the start; if not, the terminal keeps them for its own selection.",
+        Takes::Switch {
+            default: true,
+            put: |config, on| config.console.mouse = if on { Mouse::On } else { Mouse::Off },
+        },
+    ),
+    setting(
+        "console.synchronized_output",
+        "Whether each frame is marked so that the terminal shows it at once. Switch it off for a terminal that shows the marks.",
+        Takes::Switch {
+            default: true,
+            put: |config, on| {
+                config.console.synchronized_output =
+                    if on { SynchronizedOutput::On } else { SynchronizedOutput::Off };
+            },
+        },
+    ),
+    setting(
+        "log.level",
+        "The least level that is written to the files in logs/.",
+        Takes::Choice {
+            default: "info",
+            words: &["debug", "info", "warn", "error"],
+            put: |config, word| word.parse().ok().map(|level| config.log.level = level),
+        },
+    ),
+    setting(
+        "log.keep_files",
+        "How many daily log files are kept.",
+        Takes::Whole {
+            default: 14,
+            min: 1,
+            max: 3650,
+            put: |config, n| config.log.keep_files = usize::try_from(n).unwrap_or(usize::MAX),
+        },
+    ),
+];
+
+const THEMES: &[&str] = &["dark", "light", "high-contrast", "mono"];
+
+impl Setting {
+    /// The section it stands in; empty at the top of the file.
+    pub fn section(&self) -> &'static str {
+        self.key.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// Its name within the section.
+    pub fn name(&self) -> &'static str {
+        self.key.rsplit_once('.').map_or(self.key, |(_, name)| name)
+    }
+}
+
+impl Takes {
+    /// What is allowed, in words that follow "takes".
+    pub fn allowed(&self) -> String {
+        match self {
+            Self::Whole { min, max, .. } => format!("a whole number from {min} to {max}"),
+            Self::Switch { .. } => "true or false".to_owned(),
+            Self::Choice { words, .. } => {
+                let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+                format!("one of {}", quoted.join(", "))
+            }
+            Self::Text { .. } => "a text that is not empty".to_owned(),
+            Self::Url { .. } => "an http or https address without a user or password in it".to_owned(),
+            Self::Variable { .. } => {
+                "the name of an environment variable: letters, digits and _, no digit first".to_owned()
+            }
+            Self::Path { .. } => "a path as text".to_owned(),
+            Self::Argv { .. } => "a list of texts, the program first".to_owned(),
+            Self::Zone { .. } => "the IANA name of a time zone".to_owned(),
+        }
+    }
+
+    /// The value where nothing is set, as TOML; none where nothing is set by default.
+    pub fn default_value(&self) -> Option<toml::Value> {
+        match *self {
+            Self::Whole { default, .. } => i64::try_from(default).ok().map(toml::Value::Integer),
+            Self::Switch { default, .. } => Some(toml::Value::Boolean(default)),
+            Self::Choice { default, .. } | Self::Variable { default, .. } => {
+                Some(toml::Value::String(default.to_owned()))
+            }
+            Self::Text { .. }
+            | Self::Url { .. }
+            | Self::Path { .. }
+            | Self::Argv { .. }
+            | Self::Zone { .. } => None,
+        }
+    }
+
+    /// A value to show where nothing is set by default, as TOML.
+    pub fn example(&self) -> Option<toml::Value> {
+        match *self {
+            Self::Text { example, .. }
+            | Self::Url { example, .. }
+            | Self::Path { example, .. }
+            | Self::Zone { example, .. } => Some(toml::Value::String(example.to_owned())),
+            Self::Argv { example, .. } => {
+                Some(toml::Value::Array(example.iter().map(|&word| word.into()).collect()))
+            }
+            Self::Whole { .. } | Self::Switch { .. } | Self::Choice { .. } | Self::Variable { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a setting takes: checking a value and keeping it.
+
+use std::path::{Path, PathBuf};
+
+use toml::de::DeValue;
+
+use super::settings::Config;
+use super::table::Takes;
+
+/// A value that a setting does not take.
+pub(super) struct Wrong {
+    /// The allowed word that looks most like it.
+    pub(super) nearest: Option<&'static str>,
+}
+
+const WRONG: Wrong = Wrong { nearest: None };
+
+impl Takes {
+    /// Checks a value and keeps it; returns it as it was kept. Relative paths begin in `folder`.
+    pub(super) fn put(
+        self,
+        value: &DeValue<'_>,
+        folder: &Path,
+        config: &mut Config,
+    ) -> Result<toml::Value, Wrong> {
+        match self {
+            Self::Whole { min, max, put, .. } => {
+                let digits = value.as_integer().ok_or(WRONG)?;
+                let number = i64::from_str_radix(digits.as_str(), digits.radix()).map_err(|_| WRONG)?;
+                let whole = u64::try_from(number).map_err(|_| WRONG)?;
+                if !(min..=max).contains(&whole) {
+                    return Err(WRONG);
+                }
+                put(config, whole);
+                Ok(toml::Value::Integer(number))
+            }
+            Self::Switch { put, .. } => {
+                let on = value.as_bool().ok_or(WRONG)?;
+                put(config, on);
+                Ok(toml::Value::Boolean(on))
+            }
+            Self::Choice { words, put, .. } => {
+                let word = value.as_str().ok_or(WRONG)?;
+                put(config, word).ok_or_else(|| Wrong { nearest: nearest(word, words.iter().copied()) })?;
+                Ok(word.into())
+            }
+            Self::Text { put, .. } => {
+                let text = some_text(value)?;
+                put(config, text.to_owned());
+                Ok(text.into())
+            }
+            Self::Url { put, .. } => {
+                let url = reqwest::Url::parse(some_text(value)?).map_err(|_| WRONG)?;
+                let open = url.username().is_empty() && url.password().is_none();
+                if !matches!(url.scheme(), "http" | "https") || !url.has_host() || !open {
+                    return Err(WRONG);
+                }
+                let text = url.as_str().trim_end_matches('/').to_owned();
+                put(config, text.clone());
+                Ok(text.into())
+            }
+            Self::Variable { put, .. } => {
+                let name = some_text(value)?;
+                let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                if !letters || name.starts_with(|c: char| c.is_ascii_digit()) {
+                    return Err(WRONG);
+                }
+                put(config, name.to_owned());
+                Ok(name.into())
+            }
+            Self::Path { put, .. } => {
+                let text = some_text(value)?;
+                put(config, absolute(text, folder));
+                Ok(text.into())
+            }
+            Self::Argv { put, .. } => {
+                let list = value.as_array().ok_or(WRONG)?;
+                let words: Option<Vec<String>> =
+                    list.iter().map(|word| word.get_ref().as_str().map(str::to_owned)).collect();
+                let words = words.ok_or(WRONG)?;
+                if words.first().is_none_or(|program| program.trim().is_empty()) {
+                    return Err(WRONG);
+                }
+                put(config, words.clone());
+                Ok(words.into())
+            }
+            Self::Zone { put, .. } => {
+                let name = value.as_str().ok_or(WRONG)?;
+                let names = chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name());
+                let zone = name.parse().map_err(|_| Wrong { nearest: nearest(name, names) })?;
+                put(config, zone);
+                Ok(name.into())
+            }
+        }
+    }
+
+    /// Keeps what applies where nothing is set.
+    pub(super) fn put_default(self, config: &mut Config) {
+        match self {
+            Self::Whole { default, put, .. } => put(config, default),
+            Self::Switch { default, put, .. } => put(config, default),
+            Self::Choice { default, put, .. } => put(config, default).unwrap_or_default(),
+            Self::Variable { default, put, .. } => put(config, default.to_owned()),
+            Self::Text { .. }
+            | Self::Url { .. }
+            | Self::Path { .. }
+            | Self::Argv { .. }
+            | Self::Zone { .. } => {}
+        }
+    }
+}
+
+fn some_text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, Wrong> {
+    value.as_str().filter(|text| !text.trim().is_empty()).ok_or(WRONG)
+}
+
+fn absolute(text: &str, folder: &Path) -> PathBuf {
+    match (text.strip_prefix("~/"), etcetera::home_dir()) {
+        (Some(rest), Ok(user)) => user.join(rest),
+        _ => folder.join(text),
+    }
+}
+
+/// The name that looks most like what was written, if any does.
+pub(super) fn nearest(wanted: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    names
+        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &wanted.to_lowercase()), name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,247 @@
+//! Settings, the home folder and its lock, as an operator meets them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use pretty_assertions::assert_eq;
+use support::files::{assert_kept, repository};
+use switchboard::config::{
+    self, Config, EngineLock, Home, HomeError, Loaded, LockError, Origin, TABLE, Takes, default_file,
+    effective,
+};
+
+const FILE: &str = "/home/op/.switchboard/config.toml";
+
+fn parse(text: &str) -> Result<Loaded, config::ConfigError> {
+    config::parse(text, Path::new(FILE))
+}
+
+fn default_config() -> Config {
+    parse("").unwrap().config
+}
+
+#[test]
+fn the_default_file_in_the_repository_is_made_from_the_table() {
+    assert_kept(&repository("assets/config.toml"), &default_file());
+}
+
+#[test]
+fn the_default_file_sets_nothing() {
+    assert_eq!(parse(&default_file()).unwrap(), parse("").unwrap());
+}
+
+#[test]
+fn each_line_of_the_default_file_is_valid_without_its_comment_sign() {
+    let uncommented: Vec<String> = default_file()
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(setting) if !setting.starts_with(' ') => setting.to_owned(),
+            _ => line.to_owned(),
+        })
+        .collect();
+    let loaded = parse(&uncommented.join("\n")).unwrap();
+    for value in &loaded.values {
+        assert!(matches!(value.origin, Origin::Line(_)), "{} does not stand in the file", value.key);
+    }
+}
+
+#[test]
+fn every_setting_reaches_the_configuration() {
+    for setting in TABLE {
+        let other = match setting.takes {
+            Takes::Whole { default, min, .. } => if default == min { min + 1 } else { min }.to_string(),
+            Takes::Switch { default, .. } => (!default).to_string(),
+            Takes::Choice { default, words, .. } => {
+                format!("{:?}", words.iter().find(|word| **word != default).unwrap())
+            }
+            Takes::Variable { .. } => "\"OTHER_KEY\"".to_owned(),
+            Takes::Zone { .. } => "\"Pacific/Chatham\"".to_owned(),
+            _ => setting.takes.example().unwrap().to_string(),
+        };
+        let mut text = format!("{} = {other}\n", setting.key);
+        if setting.key == "agent.backend" {
+            text.push_str("agent.command.argv = [\"x\"]");
+        }
+        let changed = parse(&text).unwrap().config;
+        assert_ne!(changed, default_config(), "{} = {other} changes nothing", setting.key);
+    }
+}
+
+#[test]
+fn every_word_of_a_choice_is_accepted_and_no_other() {
+    for setting in TABLE {
+        let Takes::Choice { words, put, .. } = setting.takes else { continue };
+        let mut config = default_config();
+        for word in words {
+            assert!(put(&mut config, word).is_some(), "{} refuses {word}", setting.key);
+        }
+        assert!(put(&mut config, "nonsense").is_none(), "{} takes nonsense", setting.key);
+    }
+}
+
+#[test]
+fn the_table_has_its_sections_together_and_no_key_twice() {
+    let mut sections: Vec<&str> = TABLE.iter().map(|setting| setting.section()).collect();
+    sections.dedup();
+    let mut keys: Vec<&str> = TABLE.iter().map(|setting| setting.key).collect();
+    keys.sort_unstable();
+    assert!(keys.windows(2).all(|pair| pair[0] != pair[1]), "{keys:?}");
+    let count = sections.len();
+    sections.sort_unstable();
+    sections.dedup();
+    assert_eq!(sections.len(), count, "a section stands in two places");
+}
+
+#[test]
+fn a_wrong_configuration_is_told_with_file_line_key_value_and_what_is_allowed() {
+    for file in toml_files("tests/config/invalid") {
+        let text = fs::read_to_string(&file).unwrap();
+        let error = parse(&text).expect_err(&format!("{} is accepted", file.display())).to_string();
+        assert!(!error.contains("secret"), "{}: a secret is shown: {error}", file.display());
+        assert_kept(&file.with_extension("txt"), &(error.replace('\u{1b}', "<ESC>") + "\n"));
+    }
+}
+
+#[test]
+fn a_right_configuration_is_taken_over() {
+    for file in toml_files("tests/config/valid") {
+        let text = fs::read_to_string(&file).unwrap();
+        let mut loaded = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        loaded.values.retain(|value| value.origin != Origin::Default);
+        let told: Vec<String> = loaded
+            .values
+            .iter()
+            .map(|value| format!("{} = {} ({:?})\n", value.key, value.value.as_ref().unwrap(), value.origin))
+            .collect();
+        assert_kept(&file.with_extension("txt"), &told.concat());
+    }
+}
+
+#[test]
+fn what_applies_is_printed_as_a_configuration_that_means_the_same() {
+    let text = fs::read_to_string(repository("tests/config/valid/openai.toml")).unwrap();
+    let loaded = parse(&text).unwrap();
+    let printed = effective(&loaded.values);
+    assert!(printed.contains("model = \"qwen3:8b\"  # set in line 6\n"), "{printed}");
+    assert_eq!(parse(&printed).unwrap().config, loaded.config);
+}
+
+#[test]
+fn relative_paths_begin_in_the_home() {
+    let text = "agent.command.workdir = \"work\"\nagent.openai.api_key_file = \"/etc/key\"";
+    let config = parse(text).unwrap().config;
+    assert_eq!(config.agent.command.workdir, Some(PathBuf::from("/home/op/.switchboard/work")));
+    assert_eq!(config.agent.openai.api_key_file, Some(PathBuf::from("/etc/key")));
+}
+
+#[test]
+fn a_file_that_is_not_utf8_is_told_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    fs::write(&file, b"# caf\xc3\xa9\n[queue]\n# \xff\n").unwrap();
+    let error = config::load(&file).unwrap_err().to_string();
+    assert_eq!(error, format!("{}:3: not UTF-8; save the file as UTF-8", file.display()));
+}
+
+#[test]
+fn a_new_home_is_private_and_has_a_commented_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::resolve(Some(&folder.path().join("deep/home"))).unwrap();
+    home.create().unwrap();
+    for (path, mode) in [
+        (home.root().to_path_buf(), 0o700),
+        (home.logs(), 0o700),
+        (home.exports(), 0o700),
+        (home.config_file(), 0o600),
+    ] {
+        assert_eq!(mode_of(&path), mode, "{}", path.display());
+    }
+    assert_eq!(fs::read_to_string(home.config_file()).unwrap(), default_file());
+    assert_eq!(config::load(&home.config_file()).unwrap().config, default_config());
+}
+
+#[test]
+fn an_existing_home_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::resolve(Some(folder.path())).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::write(home.config_file(), "queue.max_items = 3\n").unwrap();
+    home.create().unwrap();
+    assert_eq!(fs::read_to_string(home.config_file()).unwrap(), "queue.max_items = 3\n");
+    assert_eq!(mode_of(folder.path()), 0o750);
+}
+
+#[test]
+fn a_file_in_place_of_the_home_is_told_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    for named in [file.clone(), file.join("home")] {
+        let error = Home::resolve(Some(&named)).unwrap().create().unwrap_err();
+        assert!(matches!(&error, HomeError::NotAFolder(path) if *path == file), "{error:?}");
+    }
+}
+
+#[test]
+fn a_second_engine_is_refused_and_told_who_owns_the_home() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::resolve(Some(folder.path())).unwrap();
+    let at = chrono::DateTime::from_timestamp(1_700_000_000, 0).unwrap();
+    let first = EngineLock::take(&home, at).unwrap();
+    let error = EngineLock::take(&home, at).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "an engine already runs for this home: pid {} since 2023-11-14 22:13:20 UTC; \
+             `switchboard` attaches to it, `switchboard stop` stops it",
+            std::process::id()
+        )
+    );
+    drop(first);
+    EngineLock::take(&home, at).unwrap();
+}
+
+#[test]
+fn whatever_stands_in_a_leftover_lock_file_means_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::resolve(Some(folder.path())).unwrap();
+    let at = chrono::DateTime::from_timestamp(1_700_000_000, 0).unwrap();
+    let alive = std::process::id();
+    for leftover in ["", "12", "99999999 2023-11-14T", &format!("{alive} 2023-11-14T22:13:20+00:00\n")] {
+        fs::write(home.lock_file(), leftover).unwrap();
+        let taken = EngineLock::take(&home, at);
+        assert!(taken.is_ok(), "{leftover:?}: {taken:?}");
+    }
+}
+
+#[test]
+fn a_held_lock_without_a_readable_owner_is_still_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::resolve(Some(folder.path())).unwrap();
+    let at = chrono::DateTime::from_timestamp(1_700_000_000, 0).unwrap();
+    let _held = EngineLock::take(&home, at).unwrap();
+    for hint in ["", "12", "12 2023-11-14T22:13:20+00:00"] {
+        fs::write(home.lock_file(), hint).unwrap();
+        let error = EngineLock::take(&home, at).unwrap_err();
+        assert!(matches!(error, LockError::Held(None)), "{hint:?}: {error:?}");
+    }
+}
+
+fn toml_files(folder: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(repository(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn mode_of(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}

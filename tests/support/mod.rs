@@ -1,0 +1,4 @@
+//! Helpers that the behaviour tests share.
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
+
+pub mod files;
