@@ -5,8 +5,10 @@
 //! reads. [`Store`] runs transitions on one writer thread that groups those that wait into one
 //! commit, and queries on read-only connections beside it.
 
+mod answer;
 mod error;
 mod transitions;
 
+pub use answer::answer;
 pub use error::StoreError;
 pub use transitions::*;

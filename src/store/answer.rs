@@ -1,0 +1,74 @@
+//! Questions answered from what is kept, for an engine and for whoever reads a store without one.
+
+use super::{Counts, Queries, Result, StoreError};
+use crate::domain::api::{Answer, EngineStatus, Overview, Query};
+use crate::domain::document::document;
+use crate::domain::filter::Filter;
+use crate::domain::history::Entry;
+use crate::domain::id::SessionId;
+use crate::domain::queue::{BusyMode, Refusal};
+use crate::domain::slash::ExportFormat;
+
+/// Answers a query from what is kept.
+///
+/// What only a running engine knows is left empty: the engine in an overview, the live part of a
+/// conversation, when a turn last said something. Whoever knows it fills it in.
+pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
+    Ok(match query {
+        Query::Overview => Answer::Overview(Box::new(overview(queries)?)),
+        Query::Sessions { filter, after, limit } => {
+            Answer::Sessions(queries.sessions(&Filter::parse(&filter), after.as_ref(), limit)?)
+        }
+        Query::History { limit } => Answer::Sessions(queries.session_history(limit)?),
+        Query::Session { session } => Answer::Session(queries.session(&session)?.map(Box::new)),
+        Query::SessionAt { key } => Answer::Session(queries.session_at(&key)?.map(Box::new)),
+        Query::Conversation { session, before, limit } => {
+            Answer::Conversation(queries.conversation(&session, before, limit)?)
+        }
+        Query::SessionQueue { session } => Answer::Queue(queries.session_queue(&session)?),
+        Query::Backlog { limit } => Answer::Queue(queries.backlog(limit)?),
+        Query::Events { page, level, session, limit } => {
+            Answer::Events(queries.events(page, level, session.as_ref(), limit)?)
+        }
+        Query::Search { words, limit } => Answer::Hits(queries.search(&words, limit)?),
+        Query::Composer { key } => Answer::Composer(queries.composer(&key)?),
+        Query::Export { session, format } => Answer::Document(export(queries, &session, format)?),
+    })
+}
+
+fn overview(queries: &dyn Queries) -> Result<Overview> {
+    let Counts { sessions, needs_you, running, waiting, last_event, gate } = queries.counts()?;
+    let engine = EngineStatus {
+        run: None,
+        gate,
+        held: queries.engine_hold()?,
+        drain: None,
+        agent: "no engine".to_owned(),
+        busy_mode: BusyMode::default(),
+        max_queued: 0,
+        store_trouble: None,
+    };
+    Ok(Overview { engine, sessions, needs_you, running, waiting, last_event })
+}
+
+fn export(queries: &dyn Queries, session: &SessionId, format: ExportFormat) -> Result<String> {
+    let row = queries.session(session)?;
+    let row = row.ok_or_else(|| StoreError::Refused(Refusal::NoSuchSession(session.to_string())))?;
+    Ok(document(&row.session, &all_entries(queries, session)?, format))
+}
+
+fn all_entries(queries: &dyn Queries, session: &SessionId) -> Result<Vec<Entry>> {
+    const PAGE: usize = 500;
+    let mut pages = Vec::new();
+    let mut before = None;
+    loop {
+        let page = queries.conversation(session, before, PAGE)?;
+        before = page.entries.first().map(|entry| entry.id);
+        let more = page.more_before && before.is_some();
+        pages.push(page.entries);
+        if !more {
+            break;
+        }
+    }
+    Ok(pages.into_iter().rev().flatten().collect())
+}
