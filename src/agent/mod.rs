@@ -3,7 +3,9 @@
 //! The engine runs turns through [`Backend`] and knows no backend by name. A backend opens a
 //! [`Handle`] for a session; the handle runs turns, one at a time, and is closed when it is dropped.
 
+mod command;
 mod practice;
+mod utf8;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,10 +24,10 @@ use crate::domain::session::Usage;
 ///
 /// # Errors
 /// Where a setting that the backend needs is missing or can't be used.
-pub fn build(config: &AgentConfig, _home: &Path) -> Result<Arc<dyn Backend>, BuildError> {
+pub fn build(config: &AgentConfig, home: &Path) -> Result<Arc<dyn Backend>, BuildError> {
     match config.backend {
         BackendKind::Practice => Ok(Arc::new(practice::Practice)),
-        BackendKind::Command => Err(BuildError::EmptyArgv),
+        BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, home)?)),
         BackendKind::OpenAi => Err(BuildError::EmptyArgv),
     }
 }

@@ -15,10 +15,26 @@ use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+/// The value of every variable in [`SECRETS`]: it may be seen nowhere.
+pub const CANARY: &str = "canary-5f2c9e";
+/// Variables that hold the canary in every test.
+pub const SECRETS: [&str; 3] =
+    ["SWITCHBOARD_TEST_API_KEY", "SWITCHBOARD_TEST_TOKEN", "SWITCHBOARD_TEST_WALRUS"];
+/// A variable that is not set.
+pub const UNSET: &str = "SWITCHBOARD_TEST_UNSET";
+
 /// A test whose clock jumps to the next timer when nothing else can happen.
 pub fn paused(name: &str, test: impl AsyncFnOnce() + Send + 'static) -> Trial {
     Trial::test(name, move || {
         Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(test());
+        Ok(())
+    })
+}
+
+/// A test with processes and sockets, on the real clock.
+pub fn real(name: &str, test: impl AsyncFnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        Builder::new_current_thread().enable_all().build().unwrap().block_on(soon(test()));
         Ok(())
     })
 }
@@ -31,7 +47,7 @@ pub fn config(backend: BackendKind) -> AgentConfig {
         openai: OpenAiConfig {
             base_url: String::new(),
             model: String::new(),
-            api_key_env: "SWITCHBOARD_TEST_UNSET".to_owned(),
+            api_key_env: UNSET.to_owned(),
             api_key_file: None,
             system_prompt: None,
             connect_timeout: Duration::from_secs(10),
@@ -134,7 +150,6 @@ impl Call {
 }
 
 /// Fails a test that would wait for ever; no test asserts how long anything takes.
-#[allow(dead_code)]
 pub async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), work).await.expect("still not done after a minute")
 }

@@ -1,0 +1,246 @@
+//! Any program as an agent, run once a turn.
+//!
+//! The message comes on its standard input, its standard output is the answer, and the last lines
+//! of its standard error say why it failed. `SWITCHBOARD_SESSION` and `SWITCHBOARD_TURN` tell it
+//! where it is; `{history}` in an argument becomes the path of a JSON file with what was said
+//! before. It leads its own process group and nothing of that group outlives the turn: not on
+//! success, not on a stop, not when the future is dropped.
+
+mod environment;
+mod group;
+mod invocation;
+mod tail;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use self::group::ProcessGroup;
+use self::invocation::Program;
+use self::tail::Tail;
+use super::utf8::LossyDecoder;
+use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
+use crate::config::AgentConfig;
+
+/// How long a program may take to end after SIGTERM.
+const GRACE: Duration = Duration::from_secs(3);
+/// How long output may stay away after the program ended, while a process that left its group holds the pipe.
+const LINGER: Duration = Duration::from_secs(1);
+const PIECE_BYTES: usize = 8 * 1024;
+
+/// The command backend.
+#[derive(Debug)]
+pub(super) struct CommandBackend {
+    program: Program,
+    timeout: Duration,
+}
+
+impl CommandBackend {
+    /// Reads `agent.command`; the program runs in `home` where no folder is set.
+    pub(super) fn new(config: &AgentConfig, home: &Path) -> Result<Self, BuildError> {
+        let (name, arguments) = config.command.argv.split_first().ok_or(BuildError::EmptyArgv)?;
+        let program = Program {
+            name: name.clone(),
+            arguments: arguments.to_vec(),
+            workdir: config.command.workdir.clone().unwrap_or_else(|| home.to_path_buf()),
+            key_variable: config.openai.api_key_env.clone(),
+        };
+        Ok(Self { program, timeout: config.command.timeout })
+    }
+}
+
+impl Backend for CommandBackend {
+    fn label(&self) -> String {
+        format!("command {}", self.program.name)
+    }
+
+    fn steerable(&self) -> bool {
+        false
+    }
+
+    fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
+        let handle =
+            CommandHandle { program: self.program.clone(), timeout: self.timeout, session: session.clone() };
+        Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
+    }
+}
+
+struct CommandHandle {
+    program: Program,
+    timeout: Duration,
+    session: SessionContext,
+}
+
+impl Handle for CommandHandle {
+    fn run<'a>(
+        &'a mut self,
+        turn: Turn,
+        output: mpsc::Sender<AgentEvent>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, Result<(), AgentError>> {
+        Box::pin(self.run_program(turn, output, cancel))
+    }
+}
+
+/// What a program left when it ended by itself.
+struct Ending {
+    status: std::io::Result<ExitStatus>,
+    said: Said,
+    complaint: Tail,
+}
+
+/// Whether a program said anything on its standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Something,
+    Nothing,
+}
+
+impl CommandHandle {
+    async fn run_program(
+        &self,
+        turn: Turn,
+        output: mpsc::Sender<AgentEvent>,
+        cancel: CancellationToken,
+    ) -> Result<(), AgentError> {
+        if cancel.is_cancelled() {
+            return Err(AgentError::Cancelled);
+        }
+        let mut running = self.program.start(&self.session, turn.id, turn.history).await?;
+        let child = &mut running.child;
+        let group = ProcessGroup::led_by(child);
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let ended = CancellationToken::new();
+        let work = async {
+            let exit = async {
+                let status = child.wait().await;
+                group.end();
+                ended.cancel();
+                status
+            };
+            let (stdin, stdout, stderr) = streams;
+            let (status, (), said, complaint) = tokio::join!(
+                exit,
+                feed(stdin, turn.message, &ended),
+                stream(stdout, &output, &ended),
+                read_tail(stderr, &ended)
+            );
+            Ending { status, said, complaint }
+        };
+        let mut work = std::pin::pin!(work);
+        let stopped = tokio::select! {
+            biased;
+            () = cancel.cancelled() => AgentError::Cancelled,
+            () = output.closed() => AgentError::Cancelled,
+            () = sleep(self.timeout) => self.too_slow(),
+            ending = &mut work => return self.judge(&ending),
+        };
+        group.terminate();
+        if timeout(GRACE, &mut work).await.is_err() {
+            group.kill();
+            // Reaps the leader; only a process that can't be killed would keep this from ending.
+            let _ = timeout(LINGER, &mut work).await;
+        }
+        Err(stopped)
+    }
+
+    fn too_slow(&self) -> AgentError {
+        let Self { program, timeout, .. } = self;
+        AgentError::Failed(format!(
+            "{} took longer than {} s and was stopped: agent.command.timeout_seconds is the limit",
+            program.name,
+            timeout.as_secs_f64()
+        ))
+    }
+
+    fn judge(&self, ending: &Ending) -> Result<(), AgentError> {
+        let how = match (&ending.status, ending.said) {
+            (Ok(status), Said::Something) if status.success() => return Ok(()),
+            (Ok(status), Said::Nothing) if status.success() => {
+                "ended well but wrote no answer to its standard output".to_owned()
+            }
+            (Ok(status), _) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("ended with exit code {code}"),
+                (None, Some(signal)) => format!("was ended by signal {signal}"),
+                (None, None) => format!("ended with {status}"),
+            },
+            (Err(error), _) => format!("could not be waited for: {error}"),
+        };
+        let complaint = ending.complaint.last_lines();
+        let said = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
+        Err(AgentError::Failed(format!("{} {how}{said}", self.program.name)))
+    }
+}
+
+/// Writes the message and closes the pipe. A program that does not read it is not at fault.
+async fn feed(stdin: Option<ChildStdin>, message: String, ended: &CancellationToken) {
+    let Some(mut stdin) = stdin else { return };
+    let write = async {
+        let _ = stdin.write_all(message.as_bytes()).await;
+        let _ = stdin.shutdown().await;
+    };
+    ended.run_until_cancelled(write).await;
+}
+
+/// Passes the output on in small pieces; a full channel slows the program down.
+async fn stream(
+    stdout: Option<ChildStdout>,
+    output: &mpsc::Sender<AgentEvent>,
+    ended: &CancellationToken,
+) -> Said {
+    let Some(mut stdout) = stdout else { return Said::Nothing };
+    let mut decoder = LossyDecoder::default();
+    let mut said = Said::Nothing;
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let bytes = read(&mut stdout, &mut piece, ended).await;
+        let text = if bytes.is_empty() { decoder.finish().to_owned() } else { decoder.push(bytes) };
+        if !text.is_empty() {
+            said = Said::Something;
+            if output.send(AgentEvent::Text(text)).await.is_err() {
+                return said;
+            }
+        }
+        if bytes.is_empty() {
+            return said;
+        }
+    }
+}
+
+async fn read_tail(stderr: Option<impl AsyncRead + Unpin>, ended: &CancellationToken) -> Tail {
+    let mut tail = Tail::default();
+    let Some(mut stderr) = stderr else { return tail };
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match read(&mut stderr, &mut piece, ended).await {
+            [] => return tail,
+            bytes => tail.push(bytes),
+        }
+    }
+}
+
+/// Reads the next bytes; none at the end, on an error, and when nothing more comes after the program ended.
+async fn read<'a>(
+    from: &mut (impl AsyncRead + Unpin),
+    piece: &'a mut [u8],
+    ended: &CancellationToken,
+) -> &'a [u8] {
+    let lingering = async {
+        ended.cancelled().await;
+        sleep(LINGER).await;
+    };
+    let length = tokio::select! {
+        biased;
+        read = from.read(piece) => read.unwrap_or(0),
+        () = lingering => 0,
+    };
+    piece.get(..length).unwrap_or_default()
+}
