@@ -1,0 +1,135 @@
+//! The composer's border: to whom, and what Enter will do. Decided by the same rule as the engine's.
+
+use super::Model;
+use super::model::{Access, Link};
+use super::msg::Reach;
+use super::sessions::name_of;
+use crate::domain::queue::{Gate, Intent, Placement, Refusal, Running, Situation, ordinal, place};
+use crate::domain::slash::{self, Draft};
+
+/// What stands on the composer's border.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Border {
+    /// To whom: the session's name.
+    pub to: String,
+    /// What Enter will do: `runs at once`, `REPLACES "make it shorter"`, `queued, 3rd`.
+    pub enter: String,
+    /// How much it matters.
+    pub weight: Weight,
+}
+
+/// How much the border's words matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// The normal course.
+    Normal,
+    /// Something is put aside or stopped by it.
+    Strong,
+    /// Nothing can be sent.
+    Refused,
+}
+
+/// The border of the composer in front.
+pub fn border(model: &Model) -> Border {
+    let to = match &model.front_row {
+        Some(row) => row.name.clone(),
+        None => name_of(&model.front).into_owned(),
+    };
+    let (enter, weight) = enter(model);
+    Border { to, enter, weight }
+}
+
+/// Why nothing can be changed now; none: it can.
+pub(super) fn locked(model: &Model) -> Option<&'static str> {
+    match (&model.link, model.access) {
+        (Link::Gone { .. }, _) => Some("the engine is gone: F8, then r reconnects"),
+        (_, Access::ReadOnly) => Some("read-only: start switchboard without --read-only to change things"),
+        (Link::Up(Reach::StoreOnly), _) => Some("no engine runs: only the store is shown"),
+        (Link::Up(_), Access::Full) => None,
+    }
+}
+
+fn enter(model: &Model) -> (String, Weight) {
+    if let Some(why) = locked(model) {
+        return (why.to_owned(), Weight::Refused);
+    }
+    let text = model.composer().map(|composer| composer.text.lines()).unwrap_or_default();
+    let command = match text {
+        [line] if line.trim_start().starts_with('/') => Some(slash::parse(line)),
+        _ => None,
+    };
+    let intent = match command {
+        Some(Err(Refusal::NoSuchCommand { word, .. })) => {
+            return (format!("refused, /{word} is no command"), Weight::Refused);
+        }
+        Some(Err(Refusal::Usage { usage, .. })) => {
+            return (format!("refused, write {usage}"), Weight::Refused);
+        }
+        Some(Err(refusal)) => return (refusal.to_string(), Weight::Refused),
+        Some(Ok(Draft::Command(slash::Slash::Queue(_), _))) => Intent::Queue,
+        Some(Ok(Draft::Command(slash::Slash::Steer(_), _))) => Intent::Steer,
+        Some(Ok(Draft::Command(_, spec))) => {
+            return (format!("/{}: {}", spec.name, spec.help), Weight::Normal);
+        }
+        Some(Ok(Draft::Text(_))) | None => Intent::Plain,
+    };
+    words(model, intent)
+}
+
+/// What sending with `intent` would do, in words.
+fn words(model: &Model, intent: Intent) -> (String, Weight) {
+    let now = situation(model);
+    let waits = match now.gate {
+        Gate::Open => None,
+        Gate::Held => Some("the engine is on hold"),
+        Gate::Stopping => Some("the engine stops"),
+    };
+    let behind = |words: String| match waits {
+        Some(why) => format!("{words}: {why}"),
+        None => words,
+    };
+    match place(intent, &now) {
+        Ok(Placement::Start) => ("runs at once".to_owned(), Weight::Normal),
+        Ok(Placement::Slot { replaces: None, interrupts: None }) => {
+            (behind("runs next".to_owned()), Weight::Normal)
+        }
+        Ok(Placement::Slot { replaces: None, interrupts: Some(_) }) => {
+            ("STOPS the turn, runs next".to_owned(), Weight::Strong)
+        }
+        Ok(Placement::Slot { replaces: Some(_), interrupts }) => {
+            let slot =
+                model.front_row.as_ref().and_then(|row| row.slot.as_deref()).unwrap_or("the one before");
+            let stops = if interrupts.is_some() { ", STOPS the turn" } else { "" };
+            (format!("REPLACES \"{slot}\"{stops}"), Weight::Strong)
+        }
+        Ok(Placement::Queue) => {
+            let held = now.hold.map_or("", |_| ", held");
+            (behind(format!("queued, {}{held}", ordinal(now.queued + 1))), Weight::Normal)
+        }
+        Ok(Placement::Steer(_)) => ("handed to the running turn".to_owned(), Weight::Normal),
+        Err(refusal) => (refusal.to_string(), Weight::Refused),
+    }
+}
+
+/// The session in front, as the queue's rules see it.
+fn situation(model: &Model) -> Situation {
+    let row = model.front_row.as_ref().map(|row| &row.row);
+    let engine = model.overview.as_ref().map(|overview| &overview.engine);
+    let running = row.and_then(|row| row.turn.as_ref()).map(|turn| Running {
+        turn: turn.turn,
+        steerable: turn.steerable,
+        stopping: turn.stopping,
+    });
+    Situation {
+        running,
+        slot: row.and_then(|row| row.slot.as_ref()).map(|item| item.id),
+        queued: row.map_or(0, |row| row.queued),
+        hold: row.and_then(|row| row.session.hold).map(|hold| hold.reason),
+        gate: engine.map_or(Gate::Open, |engine| engine.gate),
+        busy_mode: row
+            .and_then(|row| row.session.busy_mode)
+            .or(engine.map(|engine| engine.busy_mode))
+            .unwrap_or_default(),
+        max_queued: engine.map_or(usize::MAX, |engine| engine.max_queued),
+    }
+}

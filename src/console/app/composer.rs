@@ -1,0 +1,68 @@
+//! The composer: draft, history, completion and acknowledgement, kept per session key.
+
+use super::msg::Ticket;
+use super::text::TextField;
+use crate::domain::Time;
+use crate::domain::id::SessionKey;
+use crate::domain::slash;
+
+/// The composer of one session.
+#[derive(Debug, Clone, Default)]
+pub struct Composer {
+    /// What is being written.
+    pub text: TextField,
+    /// What became of the last message: shown under the composer.
+    pub ack: Option<AckLine>,
+    /// The completion of a slash command.
+    pub popup: Option<Popup>,
+    /// What was sent or cleared before, oldest first.
+    pub(super) history: Vec<String>,
+    /// The place in the history that is shown, and the draft that stood here before.
+    pub(super) browsing: Option<(usize, String)>,
+    /// Whether the store's draft and history have come.
+    pub(super) loaded: bool,
+    /// The draft as the store has it.
+    pub(super) saved: String,
+    /// The revision at which the popup was closed.
+    pub(super) popup_closed: bool,
+    /// When it was last in front, in steps.
+    pub(super) last_used: u64,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AckLine {
+    /// In words: `sending…`, `queued, 2nd of 2`.
+    pub words: String,
+    /// How it stands.
+    pub state: AckState,
+}
+
+/// How an acknowledgement stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AckState {
+    /// On its way.
+    Sending,
+    /// On disk.
+    Kept,
+    /// Nothing was kept: the words say why, and the text is back in the draft or its history.
+    Refused,
+}
+
+/// The completion of a slash command.
+#[derive(Debug, Clone)]
+pub struct Popup {
+    /// The commands that fit, best first; never empty.
+    pub entries: Vec<&'static slash::Spec>,
+    /// The marked one.
+    pub marked: usize,
+}
+
+/// What is on its way to the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) ticket: Ticket,
+    pub(super) key: SessionKey,
+    pub(super) text: String,
+    pub(super) at: Time,
+}

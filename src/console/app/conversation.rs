@@ -1,0 +1,188 @@
+//! The conversation in front: kept entries by page, what streams, folding, cursor and scroll place.
+
+use std::collections::HashSet;
+
+use super::msg::Anchor;
+use super::text::{Lines, TextField};
+use crate::domain::Time;
+use crate::domain::api::StreamKind;
+use crate::domain::id::{ItemId, MessageId, SessionId, TurnId};
+use crate::domain::turn::TurnState;
+
+/// How many entries are asked for at a time.
+pub const PAGE: usize = 100;
+
+/// Names one shown entry for as long as it is shown; a cache of wrapped lines can be keyed by it
+/// together with the entry's revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EntryKey {
+    /// A kept entry.
+    Message(MessageId),
+    /// What a running turn says that is not kept yet.
+    Live(TurnId, StreamKind),
+    /// A message that was put aside before it ran.
+    PutAside(ItemId),
+    /// What was sent and not acknowledged yet.
+    Sending(super::msg::Ticket),
+}
+
+/// An entry as it is shown; every text in it is safe to show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// Its name.
+    pub key: EntryKey,
+    /// Changes whenever its text or its fold changes.
+    pub revision: u64,
+    /// When it was begun.
+    pub at: Time,
+    /// Its turn.
+    pub turn: Option<TurnId>,
+    /// How its turn stands.
+    pub turn_state: TurnState,
+    /// What it is.
+    pub body: ShownBody,
+    /// Whether it is open or folded to one line.
+    pub fold: Fold,
+}
+
+/// What an entry shows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ShownBody {
+    /// A person's words.
+    User {
+        /// The words.
+        text: String,
+        /// Whether they were handed to a turn that already ran.
+        steered: bool,
+    },
+    /// The agent's words.
+    Agent {
+        /// The words.
+        text: String,
+    },
+    /// What the model thought before it answered.
+    Reasoning {
+        /// The words.
+        text: String,
+    },
+    /// A tool call.
+    Tool {
+        /// The tool.
+        name: String,
+        /// Its arguments, on one line.
+        arguments: String,
+        /// What it gave back; none while it runs.
+        result: Option<ShownResult>,
+    },
+    /// A line of the system: how a turn ended, when not with an answer.
+    System {
+        /// The words.
+        text: String,
+        /// Whether it failed rather than was cut.
+        failed: bool,
+    },
+    /// A message that was put aside: struck through.
+    PutAside {
+        /// The words.
+        text: String,
+        /// What became of it: `replaced (kept)`, `cleared: …`.
+        note: String,
+    },
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownResult {
+    /// Whether it did what it should.
+    pub ok: bool,
+    /// What it gave back.
+    pub output: String,
+    /// When it ended.
+    pub at: Time,
+}
+
+/// Whether an entry is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// All of it is shown.
+    Open,
+    /// One line of it is shown.
+    Folded,
+}
+
+/// Where the conversation pane looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scroll {
+    /// At the end, whatever comes.
+    Follow,
+    /// The pane's first line is this one. Lines may lie outside the entry, and the anchor may lie
+    /// outside what is loaded: the drawing goes to the nearest there is and reports it.
+    At(Anchor),
+    /// As it is, moved as little as needed to show the cursor's entry from its first line.
+    Reveal(Anchor),
+}
+
+/// The conversation in front.
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    /// Whose; none until it is known.
+    pub session: Option<SessionId>,
+    /// What is shown, oldest first: kept entries, messages put aside, and last what streams.
+    pub entries: Vec<Shown>,
+    /// Whether there are entries before the loaded ones.
+    pub more_before: bool,
+    /// Whether newer entries were let go while scrolling far back.
+    pub more_after: bool,
+    /// Where the cursor is; none: nowhere yet.
+    pub cursor: Option<EntryKey>,
+    /// Where the pane looks.
+    pub scroll: Scroll,
+    /// What is searched for; empty: nothing.
+    pub search: TextField,
+    /// Why it could not be read.
+    pub failed: Option<String>,
+    /// Whether an answer has come yet.
+    pub loaded: bool,
+    pub(super) kept: Vec<super::stream::Kept>,
+    pub(super) live: Vec<super::stream::Live>,
+    pub(super) put_aside: Vec<Shown>,
+    pub(super) toggled: HashSet<EntryKey>,
+    pub(super) all: Fold,
+    pub(super) revisions: u64,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        Self {
+            session: None,
+            entries: Vec::new(),
+            more_before: false,
+            more_after: false,
+            cursor: None,
+            scroll: Scroll::Follow,
+            search: TextField::new(Lines::One),
+            failed: None,
+            loaded: false,
+            kept: Vec::new(),
+            live: Vec::new(),
+            put_aside: Vec::new(),
+            toggled: HashSet::new(),
+            all: Fold::Folded,
+            revisions: 0,
+        }
+    }
+}
+
+impl Conversation {
+    /// The entry under the cursor, by its place in `entries`.
+    pub fn cursor_index(&self) -> Option<usize> {
+        let key = self.cursor?;
+        // The cursor is most often near the end.
+        self.entries.iter().rposition(|entry| entry.key == key)
+    }
+
+    /// Whether the newest line is always shown.
+    pub fn follows(&self) -> bool {
+        matches!(self.scroll, Scroll::Follow)
+    }
+}

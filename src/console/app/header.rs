@@ -1,0 +1,77 @@
+//! What the header says, most urgent first.
+
+use super::Model;
+use super::model::{Access, Link};
+use super::msg::Reach;
+use crate::domain::Time;
+use crate::domain::api::{Drain, EngineHold, StoreTrouble};
+
+/// The header's words. The drawing decides what fits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// How many things need a person; none: all quiet; unknown before the first answer.
+    pub needs_you: Option<usize>,
+    /// How many turns run.
+    pub running: usize,
+    /// Who answers: `practice agent, offline`. Safe to show.
+    pub agent: String,
+    /// How the engine is reached.
+    pub engine: Engine,
+    /// Whether the operator may change anything.
+    pub access: Access,
+    /// The operator's hold; its words are safe to show.
+    pub hold: Option<EngineHold>,
+    /// The drain, while the engine stops; its words are safe to show.
+    pub drain: Option<Drain>,
+    /// Why the store can't be written; its words are safe to show.
+    pub trouble: Option<StoreTrouble>,
+    /// `14:02`.
+    pub clock: String,
+    /// `CET`.
+    pub zone: String,
+    /// `SCREEN BEHIND: 4,812 events skipped, reloaded at 03:13:07`.
+    pub behind: Option<String>,
+}
+
+/// How the engine is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Engine {
+    /// `engine: here`.
+    Here,
+    /// `engine: attached pid 4121`.
+    Attached(u32),
+    /// `no engine: the store as it was left`.
+    StoreOnly,
+    /// `ENGINE GONE at 03:12:44, screen is old`.
+    Gone(Time),
+}
+
+/// What the header says now.
+pub fn header(model: &Model) -> Header {
+    let status = model.overview.as_ref().map(|overview| &overview.engine);
+    let local = model.now.with_timezone(&model.zone);
+    Header {
+        needs_you: model.overview.as_ref().map(|overview| overview.needs_you),
+        running: model.overview.as_ref().map_or(0, |overview| overview.running),
+        agent: status.map_or_else(String::new, |status| status.agent.clone()),
+        engine: match &model.link {
+            Link::Up(Reach::Here) => Engine::Here,
+            Link::Up(Reach::Attached { pid }) => Engine::Attached(*pid),
+            Link::Up(Reach::StoreOnly) => Engine::StoreOnly,
+            Link::Gone { at, .. } => Engine::Gone(*at),
+        },
+        access: model.access,
+        hold: status.and_then(|status| status.held.clone()),
+        drain: status.and_then(|status| status.drain.clone()),
+        trouble: status.and_then(|status| status.store_trouble.clone()),
+        clock: local.format("%H:%M").to_string(),
+        zone: local.format("%Z").to_string(),
+        behind: model.behind.map(|behind| {
+            format!(
+                "SCREEN BEHIND: {} events skipped, reloaded at {}",
+                super::words::thousands(behind.missed),
+                behind.reloaded_at.with_timezone(&model.zone).format("%H:%M:%S")
+            )
+        }),
+    }
+}

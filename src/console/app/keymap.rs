@@ -1,0 +1,340 @@
+//! The key map: contexts, key sequences, actions. The shipped one is a file; the operator's changes
+//! are laid over it, and what is wrong in them is told with file and line while the rest works.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::action::Action;
+use super::key::{Key, sequence, sequence_name};
+
+/// The shipped key map.
+pub const SHIPPED: &str = include_str!("../../../keymap.toml");
+
+/// Where a key has a sense. The scope chain of a focus goes from its own context outward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Context {
+    /// Everywhere, also in text fields.
+    Always,
+    /// Wherever no text field has the focus.
+    Global,
+    /// Any list.
+    List,
+    /// The list of sessions.
+    Sessions,
+    /// The conversation.
+    Conversation,
+    /// A queue, in the pane or in the view.
+    Queue,
+    /// The log.
+    Log,
+    /// Where the operator writes.
+    Composer,
+    /// Any text field.
+    Text,
+    /// A text of several lines in an overlay.
+    Editor,
+    /// A text field over a list: palette, help, history, filter.
+    Picker,
+    /// A question or a card.
+    Card,
+    /// A text to read.
+    Viewer,
+}
+
+impl Context {
+    /// Every context, in the order of the documentation.
+    pub const ALL: [Self; 13] = [
+        Self::Always,
+        Self::Global,
+        Self::List,
+        Self::Sessions,
+        Self::Conversation,
+        Self::Queue,
+        Self::Log,
+        Self::Composer,
+        Self::Text,
+        Self::Editor,
+        Self::Picker,
+        Self::Card,
+        Self::Viewer,
+    ];
+
+    /// The chains in which keys are looked up, innermost first.
+    pub const CHAINS: &[&[Self]] = &[
+        &[Self::Sessions, Self::List, Self::Global, Self::Always],
+        &[Self::Conversation, Self::List, Self::Global, Self::Always],
+        &[Self::Queue, Self::List, Self::Global, Self::Always],
+        &[Self::Log, Self::List, Self::Global, Self::Always],
+        &[Self::Composer, Self::Text, Self::Always],
+        &[Self::Editor, Self::Text, Self::Always],
+        &[Self::Picker, Self::Text, Self::Always],
+        &[Self::Card, Self::Always],
+        &[Self::Viewer, Self::Always],
+    ];
+
+    /// Its name in key maps.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Global => "global",
+            Self::List => "list",
+            Self::Sessions => "sessions",
+            Self::Conversation => "conversation",
+            Self::Queue => "queue",
+            Self::Log => "log",
+            Self::Composer => "composer",
+            Self::Text => "text",
+            Self::Editor => "editor",
+            Self::Picker => "picker",
+            Self::Card => "card",
+            Self::Viewer => "viewer",
+        }
+    }
+
+    /// What it is, for the documentation.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Always => "also in text fields",
+            Self::Global => "where no text field has the focus",
+            Self::List => "any list: sessions, queue, conversation, log",
+            Self::Sessions => "list, and",
+            Self::Conversation => "list, and; the cursor walks entries",
+            Self::Queue => "list, and; the view and the pane under a conversation",
+            Self::Log => "list, and",
+            Self::Composer => "text, and; every printable key is text",
+            Self::Text => "any text field; every printable key is text",
+            Self::Editor => "text, and; the text of a queue item",
+            Self::Picker => "text, and; palette, help, history search, filter",
+            Self::Card => "questions and cards",
+            Self::Viewer => "a text to read",
+        }
+    }
+
+    /// Whether printable keys are text in it. `Always` is looked up there too.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Always | Self::Composer | Self::Text | Self::Editor | Self::Picker)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|context| context.name() == name)
+    }
+}
+
+/// Keys and what they do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyMap {
+    bindings: BTreeMap<Context, Vec<Binding>>,
+}
+
+/// A sequence of keys with its action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// The keys, in order.
+    pub keys: Vec<Key>,
+    /// What they do.
+    pub action: Action,
+}
+
+/// What the keys so far mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resolved {
+    /// This.
+    Action(Action),
+    /// The beginning of a sequence.
+    Prefix,
+    /// Nothing.
+    Nothing,
+}
+
+/// Something wrong in a key map's file. The line it names is left out; the rest holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what to do.
+    pub words: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.words)
+    }
+}
+
+impl KeyMap {
+    /// The shipped key map.
+    pub fn shipped() -> Self {
+        let mut map = Self::default();
+        // A test holds the shipped file free of problems.
+        let _ = map.lay_over("keymap.toml", SHIPPED);
+        map
+    }
+
+    /// The shipped key map with the operator's changes over it, and what is wrong in these.
+    ///
+    /// `file` names the operator's file in the problems; `text` is what it holds.
+    pub fn with_changes(file: &str, text: &str) -> (Self, Vec<Problem>) {
+        let mut map = Self::shipped();
+        let problems = map.lay_over(file, text);
+        (map, problems)
+    }
+
+    /// What `keys` mean where the focus has this chain, innermost first.
+    pub fn resolve(&self, chain: &[Context], keys: &[Key]) -> Resolved {
+        let bindings = || chain.iter().flat_map(|context| self.of(*context));
+        if let Some(binding) = bindings().find(|binding| binding.keys == keys) {
+            return Resolved::Action(binding.action);
+        }
+        match bindings().any(|binding| binding.keys.starts_with(keys)) {
+            true => Resolved::Prefix,
+            false => Resolved::Nothing,
+        }
+    }
+
+    /// The bindings of one context, in the order of the file.
+    pub fn of(&self, context: Context) -> &[Binding] {
+        self.bindings.get(&context).map_or(&[], Vec::as_slice)
+    }
+
+    /// The first keys that do `action` along a chain; none if it has none.
+    pub fn keys_of(&self, chain: &[Context], action: Action) -> Option<String> {
+        chain
+            .iter()
+            .flat_map(|context| self.of(*context))
+            .find(|binding| binding.action == action)
+            .map(|binding| sequence_name(&binding.keys))
+    }
+
+    fn lay_over(&mut self, file: &str, text: &str) -> Vec<Problem> {
+        let line = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
+        let problem =
+            |offset: usize, words: String| Problem { file: file.to_owned(), line: line(offset), words };
+        let mut problems = Vec::new();
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in errors {
+            let offset = error.span().map_or(0, |span| span.start);
+            problems.push(problem(offset, error.message().to_owned()));
+        }
+        let mut written = Vec::new();
+        for (name, value) in table.get_ref() {
+            let at = name.span().start;
+            let Some(context) = Context::named(name.get_ref()) else {
+                let names = Context::ALL.map(Context::name).join(", ");
+                problems.push(problem(at, format!("[{}] is no context: one of {names}", name.get_ref())));
+                continue;
+            };
+            let DeValue::Table(keys) = value.get_ref() else {
+                problems.push(problem(at, format!("{} must be a table: [{0}]", context.name())));
+                continue;
+            };
+            for (keys, action) in keys {
+                match read(context, keys.get_ref(), action) {
+                    Ok((keys_read, action)) => written.push((keys.span().start, context, keys_read, action)),
+                    Err(words) => problems.push(problem(keys.span().start, words)),
+                }
+            }
+        }
+        // In the order of the file, so that of two conflicting lines the first one holds.
+        written.sort_by_key(|(at, ..)| *at);
+        let mut seen: Vec<(Context, Vec<Key>)> = Vec::new();
+        for (at, context, keys, action) in written {
+            let name = sequence_name(&keys);
+            if seen.contains(&(context, keys.clone())) {
+                problems.push(problem(at, format!("{name:?} is bound twice in [{}]", context.name())));
+                continue;
+            }
+            seen.push((context, keys.clone()));
+            if let Err(words) = self.bind(context, keys, action) {
+                problems.push(problem(at, words));
+            }
+        }
+        problems.sort_by_key(|problem| problem.line);
+        problems
+    }
+
+    /// Binds keys in a context, or unbinds them.
+    fn bind(&mut self, context: Context, keys: Vec<Key>, action: Option<Action>) -> Result<(), String> {
+        let bindings = self.bindings.entry(context).or_default();
+        let same = bindings.iter().position(|binding| binding.keys == keys);
+        match (same, action) {
+            (Some(at), Some(action)) => bindings[at].action = action,
+            (Some(at), None) => drop(bindings.remove(at)),
+            (None, None) => {
+                return Err(format!("{:?} is not bound in [{}]", sequence_name(&keys), context.name()));
+            }
+            (None, Some(action)) => {
+                let starts = |long: &[Key], short: &[Key]| long.starts_with(short);
+                if let Some(other) =
+                    bindings.iter().find(|other| starts(&other.keys, &keys) || starts(&keys, &other.keys))
+                {
+                    return Err(format!(
+                        "{:?} and {:?} can't both be bound in [{}]: one begins the other",
+                        sequence_name(&keys),
+                        sequence_name(&other.keys),
+                        context.name()
+                    ));
+                }
+                bindings.push(Binding { keys, action });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The word that takes a shipped key away.
+const UNBOUND: &str = "none";
+
+type Line = (Vec<Key>, Option<Action>);
+
+fn read(context: Context, keys: &str, action: &Spanned<DeValue<'_>>) -> Result<Line, String> {
+    let sequence = sequence(keys).map_err(|error| error.to_string())?;
+    if let Some(typed) = sequence.first().and_then(|key| key.types()).filter(|_| context.is_text()) {
+        return Err(format!("{typed:?} is text in [{}]: bind a key with ctrl or alt", context.name()));
+    }
+    let DeValue::String(name) = action.get_ref() else {
+        return Err(format!("{keys:?} must name an action, as text in quotes"));
+    };
+    if name == UNBOUND {
+        return Ok((sequence, None));
+    }
+    let action = Action::named(name).ok_or_else(|| unknown_action(name))?;
+    if !fits(context, action.spec().home) {
+        return Err(format!(
+            "{name} belongs into [{}], not into [{}]",
+            action.spec().home.name(),
+            context.name()
+        ));
+    }
+    Ok((sequence, Some(action)))
+}
+
+fn unknown_action(name: &str) -> String {
+    let nearest = super::action::TABLE
+        .iter()
+        .map(|spec| (strsim::jaro_winkler(spec.name, name), spec.name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(likeness, _)| *likeness > 0.7);
+    match nearest {
+        Some((_, near)) => {
+            format!("{name:?} is no action (did you mean {near}?); switchboard keymap lists them")
+        }
+        None => format!("{name:?} is no action; switchboard keymap lists them"),
+    }
+}
+
+/// Whether an action of `home` makes sense in `context`: some chain has both, the context inside.
+fn fits(context: Context, home: Context) -> bool {
+    let place = |chain: &[Context], of: Context| chain.iter().position(|context| *context == of);
+    let shared = Context::CHAINS.iter().any(|chain| {
+        matches!((place(chain, context), place(chain, home)), (Some(inner), Some(outer)) if inner <= outer)
+    });
+    // Panes share some verbs: x stops the turn in the list and in the conversation.
+    let panes = [Context::Sessions, Context::Conversation, Context::Queue, Context::Log];
+    let fields = [Context::Composer, Context::Editor];
+    let both = |group: &[Context]| group.contains(&context) && group.contains(&home);
+    shared || both(&panes) || both(&fields)
+}

@@ -1,0 +1,196 @@
+//! Overlays: what lies over a view. Those the operator opened form a stack and have the focus; the
+//! cards that open by themselves (engine gone, drain) never take it.
+
+use super::action::Action;
+use super::msg::Ticket;
+use super::text::TextField;
+use crate::domain::Time;
+use crate::domain::api::Command;
+use crate::domain::id::{ItemId, SessionKey};
+
+/// An overlay that the operator opened.
+#[derive(Debug, Clone)]
+pub enum Overlay {
+    /// Help, palette or history search: a text field over a list.
+    Picker(Picker),
+    /// A question with a way out.
+    Confirm(Confirm),
+    /// A text to read: an answer of the engine, or the why card.
+    Viewer(Viewer),
+    /// A queue item's text.
+    ItemEditor(ItemEditor),
+    /// The name of a new session.
+    NewSession(Prompt),
+}
+
+/// A text field over a list of entries.
+#[derive(Debug, Clone)]
+pub struct Picker {
+    /// Which.
+    pub kind: PickerKind,
+    /// What is typed.
+    pub text: TextField,
+    /// The entries that fit, best first.
+    pub entries: Vec<PickerEntry>,
+    /// The marked one.
+    pub marked: usize,
+    /// The first that is shown.
+    pub top: usize,
+    /// Every entry, before what is typed narrows them.
+    pub(super) all: Vec<PickerEntry>,
+}
+
+/// The pickers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PickerKind {
+    /// `?`: what the keys do here.
+    Help,
+    /// `:`: everything that can be done, every session.
+    Palette,
+    /// ctrl-r: what was sent before.
+    History,
+}
+
+/// An entry of a picker; every text in it is safe to show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PickerEntry {
+    /// What it is: its first column.
+    pub title: String,
+    /// What it does.
+    pub detail: String,
+    /// The keys that do the same, as they are now.
+    pub keys: String,
+    /// Why it can't be run now.
+    pub why_not: Option<String>,
+    /// What running it does.
+    pub run: Run,
+}
+
+/// What running a picker's entry does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Run {
+    /// An action.
+    Action(Action),
+    /// Go to a session.
+    Session(SessionKey),
+    /// Put a text into the composer: a slash command, or a message of the history.
+    Draft(String),
+}
+
+/// A question. It holds the identities of the moment it opened.
+#[derive(Debug, Clone)]
+pub struct Confirm {
+    /// The question, naming the thing and the count.
+    pub question: String,
+    /// More about it; may be empty.
+    pub detail: String,
+    /// The buttons; the first is the harmless one.
+    pub buttons: Vec<Button>,
+    /// The marked button; the first at opening.
+    pub marked: usize,
+    /// When it got the focus: it takes keys 400 ms later.
+    pub opened_at: Time,
+}
+
+/// A button of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Button {
+    /// Its words.
+    pub title: String,
+    /// Its key in the key map, for its label: an action of the card context.
+    pub action: Action,
+    /// What it does.
+    pub does: Deed,
+}
+
+/// What a button does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deed {
+    /// Nothing: the question closes.
+    Nothing,
+    /// Gives a command.
+    Command(Box<Command>),
+    /// Stops the engine in this window with the drain, and leaves when it has stopped.
+    StopAndQuit,
+    /// Leaves the engine running without a screen.
+    LeaveRunning,
+    /// Leaves an engine that runs elsewhere.
+    Detach,
+    /// Leaves a screen without an engine.
+    Leave,
+}
+
+/// A text to read.
+#[derive(Debug, Clone)]
+pub struct Viewer {
+    /// Its title.
+    pub title: String,
+    /// Its lines; safe to show.
+    pub text: String,
+    /// The first shown line, as wrapped by the drawing.
+    pub top: usize,
+    /// The command that it answers, while it is awaited.
+    pub(super) awaited: Option<Ticket>,
+}
+
+/// A queue item's text, being edited.
+#[derive(Debug, Clone)]
+pub struct ItemEditor {
+    /// The item.
+    pub item: ItemId,
+    /// What a person calls its session.
+    pub session_name: String,
+    /// The text.
+    pub text: TextField,
+    /// The text before.
+    pub(super) before: String,
+    /// Why it could not be saved.
+    pub failed: Option<String>,
+    /// The save that is on its way.
+    pub(super) saving: Option<Ticket>,
+}
+
+impl ItemEditor {
+    /// Whether the text was changed.
+    pub fn is_changed(&self) -> bool {
+        self.text.text() != self.before
+    }
+}
+
+/// A single line that is asked for.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// What is typed.
+    pub text: TextField,
+    /// Why it can't be taken.
+    pub failed: Option<String>,
+}
+
+/// A card that opened by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// Which.
+    pub kind: CardKind,
+    /// When it got the focus: it takes keys 400 ms later. None: it does not have it.
+    pub focused_at: Option<Time>,
+    /// The marked button.
+    pub marked: usize,
+    /// Whether the operator hid it; the header goes on saying it.
+    pub hidden: bool,
+}
+
+/// The cards that open by themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CardKind {
+    /// The engine is gone; the screen is old.
+    Gone {
+        /// Why.
+        reason: String,
+        /// Since when.
+        at: Time,
+        /// A way back that is being tried, in words.
+        trying: Option<&'static str>,
+    },
+    /// The engine stops: see the drain in its status.
+    Drain,
+}
