@@ -4,5 +4,12 @@
 //! implement it: in process, over the socket, and over the store alone while no engine runs.
 
 mod client;
+pub mod protocol;
+mod read_only;
+mod server;
+mod socket;
 
 pub use client::*;
+pub use read_only::ReadOnly;
+pub use server::{Server, ServerError};
+pub use socket::SocketClient;
