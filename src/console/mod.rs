@@ -1,5 +1,6 @@
 //! What is seen: the operator's screen.
 //!
-//! [`app`] is its state.
+//! [`app`] is its state; [`tty`] is the terminal.
 
 pub mod app;
+pub mod tty;

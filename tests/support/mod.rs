@@ -2,3 +2,4 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 pub mod files;
+pub mod pty;

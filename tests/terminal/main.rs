@@ -1,0 +1,9 @@
+//! The terminal: taken, used and given back, seen from its other end.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod child;
+mod guard;
+mod input;
+#[path = "../support/mod.rs"]
+mod support;
