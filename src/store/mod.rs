@@ -7,8 +7,13 @@
 
 mod answer;
 mod error;
+mod readers;
+pub mod sqlite;
 mod transitions;
+mod writer;
 
 pub use answer::answer;
 pub use error::StoreError;
+pub use readers::Readers;
 pub use transitions::*;
+pub use writer::{Feed, Patience, Store};

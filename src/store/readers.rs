@@ -1,0 +1,87 @@
+//! Reading beside the writer: a few connections that can only read, off the async threads.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+
+use super::sqlite::ReadOnly;
+use super::{Queries, Result, StoreError};
+
+/// How many questions are answered at the same time; more wait for their turn.
+const CONNECTIONS: usize = 4;
+
+/// Reads a store, with or without an engine that writes it.
+#[derive(Clone)]
+pub struct Readers {
+    pool: Arc<Pool>,
+}
+
+struct Pool {
+    path: PathBuf,
+    idle: Mutex<Vec<ReadOnly>>,
+    permits: Arc<Semaphore>,
+}
+
+impl Readers {
+    /// Opens a store that exists, for reading alone.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing, not ours, newer than this program, or can't be read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let first = ReadOnly::open(path)?;
+        Ok(Self {
+            pool: Arc::new(Pool {
+                path: path.to_owned(),
+                idle: Mutex::new(vec![first]),
+                permits: Arc::new(Semaphore::new(CONNECTIONS)),
+            }),
+        })
+    }
+
+    /// Answers questions. All that one call asks is answered of one state of the store.
+    pub async fn read<T, F>(&self, question: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&dyn Queries) -> Result<T> + Send + 'static,
+    {
+        self.with(move |connection| connection.read(question)).await
+    }
+
+    /// Examines the whole file; returns what is wrong with it, one line each. Takes its time on a
+    /// large store: for the background.
+    pub async fn quick_check(&self) -> Result<Vec<String>> {
+        self.with(|connection| connection.quick_check()).await
+    }
+
+    async fn with<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut ReadOnly) -> Result<T> + Send + 'static,
+    {
+        let permits = Arc::clone(&self.pool.permits);
+        let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let pool = Arc::clone(&self.pool);
+        let answer = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let mut connection = pool.take()?;
+            let answer = work(&mut connection);
+            pool.give_back(connection);
+            answer
+        });
+        answer
+            .await
+            .unwrap_or_else(|error| Err(StoreError::Database(format!("a query ended early: {error}"))))
+    }
+}
+
+impl Pool {
+    fn take(&self) -> Result<ReadOnly> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| ReadOnly::open(&self.path), Ok)
+    }
+
+    fn give_back(&self, connection: ReadOnly) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+}

@@ -1,0 +1,172 @@
+//! Columns: how the domain's types are written in SQL, and read back.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{ErrorCode, Row};
+
+use crate::domain::Time;
+use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
+use crate::domain::session::{EndReason, HoldReason};
+use crate::domain::turn::{Outcome, StopCause, TurnState};
+use crate::store::StoreError;
+
+/// Writes an enumeration as one word each. The words are part of the file format.
+macro_rules! words {
+    ($type:ty { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                let word = match self { $(Self::$variant => $word),+ };
+                Ok(ToSqlOutput::Borrowed(ValueRef::Text(word.as_bytes())))
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                match value.as_str()? {
+                    $($word => Ok(Self::$variant),)+
+                    other => Err(FromSqlError::Other(
+                        format!("{other:?} is no {}", stringify!($type)).into(),
+                    )),
+                }
+            }
+        }
+    };
+}
+
+words!(Lane { Slot = "slot", Queue = "queue" });
+words!(ItemState {
+    Waiting = "waiting",
+    Running = "running",
+    Done = "done",
+    Interrupted = "interrupted",
+    Superseded = "superseded",
+    Cleared = "cleared",
+    Failed = "failed",
+});
+words!(TurnState { Running = "running", Done = "done", Failed = "failed", Interrupted = "interrupted" });
+words!(BusyMode { Replace = "replace", Queue = "queue", Interrupt = "interrupt", Steer = "steer" });
+words!(Source { Console = "console", CommandLine = "send" });
+words!(HoldReason { Stopped = "stopped", BackendError = "backend_error" });
+words!(EndReason { SessionReset = "session_reset", SessionSwitch = "session_switch" });
+words!(Gate { Open = "open", Held = "held", Stopping = "stopping" });
+words!(StopCause {
+    Operator = "operator",
+    NewMessage = "new_message",
+    Reset = "reset",
+    Shutdown = "shutdown",
+    Crash = "crash",
+});
+
+macro_rules! row_ids {
+    ($($type:ident),+) => {$(
+        impl ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(ToSqlOutput::from(self.0))
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                value.as_i64().map(Self)
+            }
+        }
+    )+};
+}
+
+row_ids!(ItemId, TurnId, MessageId, Seq);
+
+macro_rules! names {
+    ($($type:ident),+) => {$(
+        impl ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.as_str().as_bytes())))
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                value.as_str()?.parse().map_err(|error| FromSqlError::Other(Box::new(error)))
+            }
+        }
+    )+};
+}
+
+names!(SessionId, SessionKey);
+
+impl ToSql for RunId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+/// An instant as a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Millis(pub(super) Time);
+
+impl ToSql for Millis {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.timestamp_millis()))
+    }
+}
+
+impl FromSql for Millis {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let millis = value.as_i64()?;
+        Time::from_timestamp_millis(millis).map(Self).ok_or(FromSqlError::OutOfRange(millis))
+    }
+}
+
+/// Reads an instant.
+pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Time> {
+    row.get::<_, Millis>(column).map(|millis| millis.0)
+}
+
+/// Reads an instant that may be missing.
+pub(super) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Time>> {
+    row.get::<_, Option<Millis>>(column).map(|millis| millis.map(|millis| millis.0))
+}
+
+/// Reads an item from a row with all columns of `items`.
+pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
+    Ok(Item {
+        id: row.get("id")?,
+        session: row.get("session")?,
+        lane: row.get("lane")?,
+        state: row.get("state")?,
+        text: row.get("text")?,
+        source: row.get("source")?,
+        created_at: time(row, "created_at")?,
+        turn: row.get("turn")?,
+        note: row.get("note")?,
+    })
+}
+
+/// Reads how a turn ended from a row with `turn_state`, `error` and `end_cause`.
+pub(super) fn outcome(row: &Row<'_>) -> rusqlite::Result<Outcome> {
+    Ok(match row.get("turn_state")? {
+        TurnState::Running | TurnState::Done => Outcome::Done,
+        TurnState::Failed => {
+            Outcome::Failed { error: row.get::<_, Option<String>>("error")?.unwrap_or_default() }
+        }
+        TurnState::Interrupted => Outcome::Interrupted { cause: row.get("end_cause")? },
+    })
+}
+
+impl From<rusqlite::Error> for StoreError {
+    /// What time may mend (a lock, a full disk, a failing device) is `Unavailable`; the rest is not.
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(
+                ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::CannotOpen
+                | ErrorCode::ReadOnly
+                | ErrorCode::OutOfMemory
+                | ErrorCode::FileLockingProtocolFailed,
+            ) => Self::Unavailable { why: error.to_string() },
+            _ => Self::Database(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The store over SQLite.
+
+mod columns;
+mod open;
+mod reader;
+mod schema;
+mod search_index;
+mod sql;
+mod tx;
+
+use rusqlite::{Connection, TransactionBehavior};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Queries, Result, StoreError, Transitions};
+use crate::domain::event::Event;
+
+/// One step to be carried out in a transaction.
+pub type Step<'a> = dyn FnMut(&mut dyn Transitions) -> Result<()> + 'a;
+
+/// What a commit kept.
+pub struct Committed {
+    /// How each step ended, in their order. One that failed left nothing.
+    pub outcomes: Vec<Result<()>>,
+    /// The events of those that did not fail, in order.
+    pub events: Vec<Arc<Event>>,
+}
+
+/// The one connection that writes.
+pub struct Database {
+    connection: Connection,
+}
+
+impl Database {
+    /// Opens a store, makes it if there is none, and brings its schema up to date. A file that is
+    /// not ours, or newer than this program, is refused and left byte for byte as it was.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { connection: open::open_writer(path)? })
+    }
+
+    /// Carries out steps in one commit, each whole or not at all: one that fails or panics is taken
+    /// back alone, and its outcome says so.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] if the database can't be written now: nothing of any step was kept.
+    pub fn commit(&mut self, steps: &mut [&mut Step<'_>]) -> Result<Committed> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut events = Vec::new();
+        let mut outcomes = Vec::with_capacity(steps.len());
+        for step in steps {
+            outcomes.push(in_savepoint(&transaction, &mut events, step)?);
+        }
+        transaction.commit()?;
+        Ok(Committed { outcomes, events })
+    }
+
+    /// Carries out one step in a commit of its own; returns what it gave and its events.
+    pub fn step<T>(
+        &mut self,
+        mut step: impl FnMut(&mut dyn Transitions) -> Result<T>,
+    ) -> Result<(T, Vec<Arc<Event>>)> {
+        let mut value = None;
+        let committed = self.commit(&mut [&mut |transitions| {
+            value = Some(step(transitions)?);
+            Ok(())
+        }])?;
+        committed.outcomes.into_iter().collect::<Result<()>>()?;
+        let value = value.ok_or_else(|| StoreError::Database("a step gave nothing".to_owned()))?;
+        Ok((value, committed.events))
+    }
+
+    /// Reads what is committed.
+    pub fn queries(&self) -> impl Queries + '_ {
+        reader::Reader::new(&self.connection)
+    }
+
+    /// Takes at most `limit` more messages into the search index; returns how many. Fewer than
+    /// `limit`: no more waits. A damaged index is emptied and filled anew; messages are never blocked.
+    pub fn index_messages(&mut self, limit: usize) -> Result<usize> {
+        match search_index::catch_up(&mut self.connection, limit) {
+            Err(StoreError::Database(_)) => {
+                search_index::start_over(&mut self.connection)?;
+                search_index::catch_up(&mut self.connection, limit)
+            }
+            other => other,
+        }
+    }
+
+    /// Moves the log's committed pages into the file, as far as no reader is in the way.
+    pub fn checkpoint(&self) -> Result<()> {
+        let passive = "PRAGMA wal_checkpoint(PASSIVE)";
+        Ok(self.connection.query_row(passive, (), |_| Ok(()))?)
+    }
+}
+
+/// A connection that only reads.
+pub struct ReadOnly {
+    connection: Connection,
+}
+
+impl ReadOnly {
+    /// Opens a store that exists.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { connection: open::open_reader(path)? })
+    }
+
+    /// Asks several questions of one state of the store.
+    pub fn read<T>(&mut self, question: impl FnOnce(&dyn Queries) -> Result<T>) -> Result<T> {
+        // Dropping it ends it; there is nothing to commit.
+        let snapshot = self.connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+        question(&reader::Reader::new(&snapshot))
+    }
+
+    /// Examines the whole file; returns what is wrong with it, one line each.
+    pub fn quick_check(&self) -> Result<Vec<String>> {
+        let mut lines = sql::rows(&self.connection, "PRAGMA quick_check", (), |row| row.get(0))?;
+        lines.retain(|line: &String| line != "ok");
+        Ok(lines)
+    }
+}
+
+/// Runs a step so that it is kept whole or not at all. An error of the outer result means that the
+/// whole transaction is lost.
+fn in_savepoint(
+    connection: &Connection,
+    told: &mut Vec<Arc<Event>>,
+    step: &mut Step<'_>,
+) -> Result<Result<()>> {
+    let mark = told.len();
+    sql::execute(connection, "SAVEPOINT step", ())?;
+    let outcome = catch_unwind(AssertUnwindSafe(|| step(&mut tx::Tx::new(connection, told))))
+        .unwrap_or_else(|panic| Err(StoreError::Database(format!("a step panicked: {}", words_of(&*panic)))));
+    // A full disk or a failing device may have taken the whole transaction back.
+    if let Err(StoreError::Unavailable { why }) = outcome {
+        return Err(StoreError::Unavailable { why });
+    }
+    if connection.is_autocommit() {
+        return Err(StoreError::Unavailable { why: "the transaction was taken back".to_owned() });
+    }
+    if outcome.is_err() {
+        told.truncate(mark);
+        sql::execute(connection, "ROLLBACK TO step", ())?;
+    }
+    sql::execute(connection, "RELEASE step", ())?;
+    Ok(outcome)
+}
+
+fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(words), _) => words,
+        (_, Some(words)) => words,
+        _ => "without words",
+    }
+}

@@ -1,0 +1,153 @@
+//! Opening a file: the checks that leave a foreign one alone, and the settings that must have taken.
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::schema::{self, APPLICATION_ID, NEWEST};
+use crate::store::{Result, StoreError};
+
+/// Short, so that trouble is told early: the writer repeats by itself.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(50);
+const CACHED_STATEMENTS: usize = 192;
+
+/// Opens the one connection that writes. Makes the file (mode 0600) if there is none.
+pub(super) fn open_writer(path: &Path) -> Result<Connection> {
+    let age = examine(path)?;
+    if age == Age::New {
+        let mut options = OpenOptions::new();
+        options
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(|source| open_error(path, source))?;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
+    let told = |error: rusqlite::Error| unopened(path, &error);
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(told)?;
+    // Until the file is known to be ours, closing must not write to it either.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
+    check_version(path, &connection)?;
+    schema::migrate(&mut connection).map_err(told)?;
+    set(path, &connection, "journal_mode", "wal")?;
+    set(path, &connection, "synchronous", "2")?;
+    set(path, &connection, "foreign_keys", "1")?;
+    set(path, &connection, "temp_store", "2")?;
+    set(path, &connection, "journal_size_limit", "67108864")?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    Ok(connection)
+}
+
+/// Opens a connection that can only read, to a file that exists.
+pub(super) fn open_reader(path: &Path) -> Result<Connection> {
+    if examine(path)? == Age::New {
+        return Err(open_error(path, io::Error::new(io::ErrorKind::NotFound, "there is no store yet")));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
+    connection.busy_timeout(Duration::from_secs(2)).map_err(|error| unopened(path, &error))?;
+    check_version(path, &connection)?;
+    set(path, &connection, "query_only", "1")?;
+    set(path, &connection, "temp_store", "2")?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    Ok(connection)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Age {
+    New,
+    Kept,
+}
+
+/// Looks at the header of a file before SQLite does, so that a foreign one is not touched at all.
+fn examine(path: &Path) -> Result<Age> {
+    let mut header = Vec::with_capacity(100);
+    match File::open(path) {
+        Ok(file) => file.take(100).read_to_end(&mut header).map_err(|source| open_error(path, source))?,
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(Age::New),
+        Err(source) => return Err(open_error(path, source)),
+    };
+    if header.is_empty() {
+        return Ok(Age::New);
+    }
+    if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
+        return Err(foreign(path, "it is no SQLite database"));
+    }
+    let number = |at: usize| {
+        header.get(at..at + 4).into_iter().flatten().fold(0_i64, |sum, byte| sum << 8 | i64::from(*byte))
+    };
+    refuse_unless_ours(path, number(68), number(60))?;
+    Ok(Age::Kept)
+}
+
+/// Asks SQLite for the same numbers: its log may hold newer ones than the file.
+fn check_version(path: &Path, connection: &Connection) -> Result<()> {
+    let number = |pragma: &str| -> Result<i64> {
+        connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|error| unopened(path, &error))
+    };
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(|error| unopened(path, &error))?;
+    if tables == 0 {
+        Ok(())
+    } else {
+        refuse_unless_ours(path, number("application_id")?, number("user_version")?)
+    }
+}
+
+fn refuse_unless_ours(path: &Path, application_id: i64, version: i64) -> Result<()> {
+    if application_id != APPLICATION_ID {
+        let problem = format!("it is another program's database (application id {application_id:#010x})");
+        return Err(foreign(path, &problem));
+    }
+    if version > NEWEST {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: NEWEST });
+    }
+    Ok(())
+}
+
+/// Sets a pragma and reads it back: SQLite ignores in silence what it does not understand.
+fn set(path: &Path, connection: &Connection, pragma: &str, wanted: &str) -> Result<()> {
+    let told = |error: rusqlite::Error| unopened(path, &error);
+    // Some pragmas answer when they are set and some do not.
+    connection.pragma_update_and_check(None, pragma, wanted, |_| Ok(())).or_else(|error| match error {
+        rusqlite::Error::QueryReturnedNoRows => Ok(()),
+        other => Err(told(other)),
+    })?;
+    let taken = connection
+        .pragma_query_value(None, pragma, |row| match row.get_ref(0)? {
+            rusqlite::types::ValueRef::Integer(number) => Ok(number.to_string()),
+            other => Ok(other.as_str().unwrap_or_default().to_owned()),
+        })
+        .map_err(told)?;
+    if taken == wanted {
+        return Ok(());
+    }
+    let problem =
+        format!("the setting {pragma} = {wanted} did not take, it is {taken}: the store would not be safe");
+    Err(open_error(path, io::Error::other(problem)))
+}
+
+fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => foreign(path, "it is no SQLite database"),
+        Some(rusqlite::ErrorCode::DatabaseCorrupt) => foreign(path, "it is damaged"),
+        _ => open_error(path, io::Error::other(error.to_string())),
+    }
+}
+
+fn open_error(path: &Path, source: io::Error) -> StoreError {
+    StoreError::Open { path: path.to_owned(), source }
+}
+
+fn foreign(path: &Path, problem: &str) -> StoreError {
+    StoreError::Foreign { path: path.to_owned(), problem: problem.to_owned() }
+}

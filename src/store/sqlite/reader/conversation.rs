@@ -1,0 +1,93 @@
+//! Conversations: for a screen by pages, for an agent before its turn.
+
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+use super::super::columns::{optional_time, outcome, time};
+use super::super::sql::at_most;
+use super::Reader;
+use crate::domain::api::ConversationPage;
+use crate::domain::history::{Body, Entry, ToolResult};
+use crate::domain::id::{MessageId, SessionId, TurnId};
+use crate::store::Result;
+
+macro_rules! entries_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT m.id, m.session, m.turn, m.at, m.role, m.text, m.produced, m.call, m.tool, m.arguments, m.ok,
+                 m.result_at, t.state AS turn_state, t.error, t.end_cause
+             FROM messages m JOIN turns t ON t.id = m.turn
+             WHERE t.hidden = 0 AND m.role <> 'withdrawn' AND m.session = ?1 AND ",
+            $condition,
+            " ORDER BY m.turn DESC, m.id DESC LIMIT ?3"
+        )
+    };
+}
+
+impl Reader<'_> {
+    pub(super) fn conversation(
+        &self,
+        session: &SessionId,
+        before: Option<MessageId>,
+        limit: usize,
+    ) -> Result<ConversationPage> {
+        // One more than asked for tells whether there are more.
+        let wanted = limit.saturating_add(1);
+        let mut entries = match before {
+            None => self.rows(entries_where!("?2 IS NULL"), (session, before, at_most(wanted)), entry)?,
+            Some(_) => self.rows(
+                entries_where!("(m.turn, m.id) < ((SELECT turn FROM messages WHERE id = ?2), ?2)"),
+                (session, before, at_most(wanted)),
+                entry,
+            )?,
+        };
+        let more_before = entries.len() > limit;
+        entries.truncate(limit);
+        entries.reverse();
+        Ok(ConversationPage { entries, more_before, live: None })
+    }
+
+    pub(super) fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
+        let session: Option<SessionId> =
+            self.first("SELECT session FROM turns WHERE id = ?1", (turn,), |row| row.get(0))?;
+        let Some(session) = session else { return Ok(Vec::new()) };
+        let mut entries = self.rows(entries_where!("m.turn < ?2"), (session, turn, at_most(limit)), entry)?;
+        entries.reverse();
+        Ok(entries)
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        id: row.get("id")?,
+        session: row.get("session")?,
+        turn: row.get("turn")?,
+        at: time(row, "at")?,
+        body: body(row)?,
+        turn_state: row.get("turn_state")?,
+    })
+}
+
+fn body(row: &Row<'_>) -> rusqlite::Result<Body> {
+    let text = || row.get::<_, Option<String>>("text").map(Option::unwrap_or_default);
+    Ok(match row.get_ref("role")?.as_str()? {
+        "user" => Body::User { text: text()?, steered: false },
+        "steered" => Body::User { text: text()?, steered: true },
+        "agent" => Body::Agent { text: text()?, offset: row.get("produced")? },
+        "reasoning" => Body::Reasoning { text: text()?, offset: row.get("produced")? },
+        "tool" => Body::Tool {
+            call: row.get("call")?,
+            name: row.get("tool")?,
+            arguments: row.get("arguments")?,
+            result: match optional_time(row, "result_at")? {
+                Some(at) => Some(ToolResult { ok: row.get("ok")?, output: text()?, at }),
+                None => None,
+            },
+        },
+        "ended" => Body::Ended { outcome: outcome(row)? },
+        other => {
+            let problem = format!("{other:?} is no role of a message");
+            return Err(rusqlite::Error::FromSqlConversionFailure(4, Type::Text, problem.into()));
+        }
+    })
+}

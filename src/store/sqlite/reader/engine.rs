@@ -1,0 +1,49 @@
+//! The header's counts, the operator's hold, and what composers hold.
+
+use super::super::columns::time;
+use super::Reader;
+use crate::domain::api::{ComposerMemory, EngineHold};
+use crate::domain::id::SessionKey;
+use crate::store::{Counts, Result};
+
+impl Reader<'_> {
+    pub(super) fn counts(&self) -> Result<Counts> {
+        self.only(
+            "SELECT live_sessions,
+                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = 0) AS needs_you,
+                 (SELECT count(*) FROM turns WHERE state = 'running') AS running,
+                 (SELECT count(*) FROM items WHERE state = 'waiting') AS waiting,
+                 (SELECT max(seq) FROM events) AS last_event,
+                 CASE WHEN stopping_why IS NOT NULL THEN 'stopping'
+                      WHEN held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate
+             FROM house",
+            (),
+            |row| {
+                Ok(Counts {
+                    sessions: row.get("live_sessions")?,
+                    needs_you: row.get("needs_you")?,
+                    running: row.get("running")?,
+                    waiting: row.get("waiting")?,
+                    last_event: row.get("last_event")?,
+                    gate: row.get("gate")?,
+                })
+            },
+        )
+    }
+
+    pub(super) fn engine_hold(&self) -> Result<Option<EngineHold>> {
+        self.first("SELECT held_since, held_why FROM house WHERE held_why IS NOT NULL", (), |row| {
+            Ok(EngineHold { since: time(row, "held_since")?, why: row.get("held_why")? })
+        })
+    }
+
+    pub(super) fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
+        let draft = self.first("SELECT text FROM drafts WHERE key = ?1", (key,), |row| row.get(0))?;
+        let history = self.rows(
+            "SELECT text FROM remembered_drafts WHERE key = ?1 ORDER BY id LIMIT 200",
+            (key,),
+            |row| row.get(0),
+        )?;
+        Ok(ComposerMemory { draft: draft.unwrap_or_default(), history })
+    }
+}

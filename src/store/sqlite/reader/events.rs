@@ -1,0 +1,59 @@
+//! The log, read by pages.
+
+use rusqlite::Row;
+
+use super::super::columns::time;
+use super::super::sql::at_most;
+use super::Reader;
+use crate::domain::api::EventPage;
+use crate::domain::event::{Event, Level};
+use crate::domain::id::{Seq, SessionId};
+use crate::store::Result;
+
+macro_rules! events_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT seq, at, session, kind FROM events WHERE level >= ?1 AND seq > ?2 AND seq < ?3 AND ",
+            $condition
+        )
+    };
+}
+
+impl Reader<'_> {
+    pub(super) fn events(
+        &self,
+        page: EventPage,
+        level: Level,
+        session: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Event>> {
+        let (after, before) = match page {
+            EventPage::Newest => (Seq(0), Seq(i64::MAX)),
+            EventPage::Before(seq) => (Seq(0), seq),
+            EventPage::After(seq) => (seq, Seq(i64::MAX)),
+        };
+        let forwards = matches!(page, EventPage::After(_));
+        // The second condition names the index that holds only what matters.
+        let sql = match (session, level >= Level::Warn, forwards) {
+            (None, false, true) => events_where!("?4 IS NULL ORDER BY seq LIMIT ?5"),
+            (None, false, false) => events_where!("?4 IS NULL ORDER BY seq DESC LIMIT ?5"),
+            (None, true, true) => events_where!("?4 IS NULL AND level >= 2 ORDER BY seq LIMIT ?5"),
+            (None, true, false) => events_where!("?4 IS NULL AND level >= 2 ORDER BY seq DESC LIMIT ?5"),
+            (Some(_), _, true) => events_where!("session = ?4 ORDER BY seq LIMIT ?5"),
+            (Some(_), _, false) => events_where!("session = ?4 ORDER BY seq DESC LIMIT ?5"),
+        };
+        let mut found = self.rows(sql, (level as u8, after, before, session, at_most(limit)), read)?;
+        if !forwards {
+            found.reverse();
+        }
+        Ok(found)
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Event> {
+    let kind: String = row.get("kind")?;
+    let kind = serde_json::from_str(&kind).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
+    })?;
+    Ok(Event { seq: row.get("seq")?, at: time(row, "at")?, session: row.get("session")?, kind })
+}

@@ -1,0 +1,134 @@
+//! The queries over SQLite.
+
+mod conversation;
+mod engine;
+mod events;
+mod queue;
+mod search;
+mod sessions;
+
+use rusqlite::{Connection, Params, Row};
+
+use super::sql;
+use crate::domain::api::{
+    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, SessionCursor, SessionPage,
+    SessionRow,
+};
+use crate::domain::event::{Event, Level};
+use crate::domain::filter::Filter;
+use crate::domain::history::Entry;
+use crate::domain::id::{ItemId, MessageId, SessionId, SessionKey, TurnId};
+use crate::domain::queue::Item;
+use crate::store::{Counts, Queries, Result};
+
+/// Reads what is committed.
+pub(super) struct Reader<'c> {
+    connection: &'c Connection,
+}
+
+impl<'c> Reader<'c> {
+    pub(super) fn new(connection: &'c Connection) -> Self {
+        Self { connection }
+    }
+
+    fn first<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        sql::first(self.connection, sql, params, read)
+    }
+
+    fn only<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        sql::only(self.connection, sql, params, read)
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        sql::rows(self.connection, sql, params, read)
+    }
+}
+
+/// The table of contents: each query is written in the file of its subject.
+impl Queries for Reader<'_> {
+    fn counts(&self) -> Result<Counts> {
+        self.counts()
+    }
+
+    fn sessions(&self, filter: &Filter, after: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
+        self.sessions(filter, after, limit)
+    }
+
+    fn session_history(&self, limit: usize) -> Result<SessionPage> {
+        self.session_history(limit)
+    }
+
+    fn session(&self, id: &SessionId) -> Result<Option<SessionRow>> {
+        self.session(id)
+    }
+
+    fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>> {
+        self.session_at(key)
+    }
+
+    fn resolve_session(&self, wanted: &str, limit: usize) -> Result<Vec<SessionId>> {
+        self.resolve_session(wanted, limit)
+    }
+
+    fn conversation(
+        &self,
+        session: &SessionId,
+        before: Option<MessageId>,
+        limit: usize,
+    ) -> Result<ConversationPage> {
+        self.conversation(session, before, limit)
+    }
+
+    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
+        self.history_before(turn, limit)
+    }
+
+    fn item(&self, id: ItemId) -> Result<Option<Item>> {
+        self.item(id)
+    }
+
+    fn session_queue(&self, session: &SessionId) -> Result<Vec<QueueRow>> {
+        self.session_queue(session)
+    }
+
+    fn backlog(&self, limit: usize) -> Result<Vec<QueueRow>> {
+        self.backlog(limit)
+    }
+
+    fn events(
+        &self,
+        page: EventPage,
+        level: Level,
+        session: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Event>> {
+        self.events(page, level, session, limit)
+    }
+
+    fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>> {
+        self.search(words, limit)
+    }
+
+    fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
+        self.composer(key)
+    }
+
+    fn engine_hold(&self) -> Result<Option<EngineHold>> {
+        self.engine_hold()
+    }
+}

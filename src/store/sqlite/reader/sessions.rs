@@ -1,0 +1,239 @@
+//! Sessions: lists by pages, one by name.
+
+use rusqlite::Row;
+
+use super::super::columns::{Millis, item, optional_time, time};
+use super::super::sql::at_most;
+use super::super::tx::hold;
+use super::Reader;
+use crate::domain::Time;
+use crate::domain::api::{RunningTurn, SessionCursor, SessionPage, SessionRow};
+use crate::domain::filter::{Filter, Subject};
+use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::session::{Ended, Session, SessionState, Usage};
+use crate::store::Result;
+
+macro_rules! session_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT s.*, t.id AS running_turn, t.began_at, t.steerable, t.stop_cause IS NOT NULL AS stopping,
+                 (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
+                 (SELECT count(*) FROM items
+                  WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued
+             FROM sessions s LEFT JOIN turns t ON t.session = s.id AND t.state = 'running'
+             WHERE ",
+            $condition
+        )
+    };
+}
+
+/// Behind a place of the list: the rest of its rank, then the ranks below. Each part is a range of the index.
+const BEHIND: &str = "
+    SELECT id FROM (
+        SELECT id FROM sessions
+        WHERE ended_at IS NULL AND rank = ?1 AND (last_activity_at, id) < (?2, ?3)
+        ORDER BY last_activity_at DESC, id DESC LIMIT ?4)
+    UNION ALL
+    SELECT id FROM (
+        SELECT id FROM sessions
+        WHERE ended_at IS NULL AND rank > ?1
+        ORDER BY rank, last_activity_at DESC, id DESC LIMIT ?4)
+    LIMIT ?4";
+
+/// The last active of each rank and of the ended ones: none needs an index of its own.
+const LAST_ACTIVE: &str = "
+    SELECT id FROM (
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 0
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
+        UNION ALL
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 1
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
+        UNION ALL
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 2
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
+        UNION ALL
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 3
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
+        UNION ALL
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 4
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
+        UNION ALL
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NOT NULL
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1))
+    ORDER BY last_activity_at DESC, id DESC LIMIT ?1";
+
+impl Reader<'_> {
+    pub(super) fn sessions(
+        &self,
+        filter: &Filter,
+        after: Option<&SessionCursor>,
+        limit: usize,
+    ) -> Result<SessionPage> {
+        if !filter.is_empty() {
+            return self.filtered_sessions(filter, after, limit);
+        }
+        let total = self.only("SELECT live_sessions FROM house", (), |row| row.get(0))?;
+        let ids = match after {
+            None => self.rows(
+                "SELECT id FROM sessions WHERE ended_at IS NULL
+                 ORDER BY rank, last_activity_at DESC, id DESC LIMIT ?1",
+                (at_most(limit),),
+                |row| row.get(0),
+            )?,
+            Some(place) => self.rows(
+                BEHIND,
+                (place.rank, Millis(place.last_activity_at), &place.session, at_most(limit)),
+                |row| row.get(0),
+            )?,
+        };
+        Ok(SessionPage { rows: self.load(&ids)?, hits: total, total })
+    }
+
+    /// Looks at every live session's name, key and state; keeps no more than a page.
+    fn filtered_sessions(
+        &self,
+        filter: &Filter,
+        after: Option<&SessionCursor>,
+        limit: usize,
+    ) -> Result<SessionPage> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT rank, last_activity_at, id, key, title FROM sessions WHERE ended_at IS NULL
+             ORDER BY rank, last_activity_at DESC, id DESC",
+        )?;
+        let mut rows = statement.query(())?;
+        let mut page: Vec<SessionId> = Vec::new();
+        let (mut hits, mut total) = (0, 0);
+        while let Some(row) = rows.next()? {
+            total += 1;
+            let rank: u8 = row.get(0)?;
+            let key = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+            // The parts that a filter looks at; building a checked key for each row would cost more.
+            let mut parts = key.split(':').skip(2);
+            let platform = parts.next().unwrap_or_default();
+            let chat = parts.nth(1).unwrap_or_default();
+            let title = row.get_ref(4)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+            let name = title.unwrap_or(chat);
+            let subject = Subject { name, key, platform, state: SessionState::from_rank(rank) };
+            if !filter.matches(&subject) {
+                continue;
+            }
+            hits += 1;
+            if page.len() < limit && after.map_or(Ok(true), |place| is_behind(row, rank, place))? {
+                page.push(row.get(2)?);
+            }
+        }
+        Ok(SessionPage { rows: self.load(&page)?, hits, total })
+    }
+
+    pub(super) fn session_history(&self, limit: usize) -> Result<SessionPage> {
+        let total = self.only("SELECT all_sessions FROM house", (), |row| row.get(0))?;
+        let ids: Vec<SessionId> = self.rows(LAST_ACTIVE, (at_most(limit),), |row| row.get(0))?;
+        Ok(SessionPage { rows: self.load(&ids)?, hits: total, total })
+    }
+
+    pub(super) fn session(&self, id: &SessionId) -> Result<Option<SessionRow>> {
+        let found = self.first(session_where!("s.id = ?1"), (id,), session_row)?;
+        found.map(|found| self.with_slot(found)).transpose()
+    }
+
+    pub(super) fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>> {
+        let found = self.first(session_where!("s.key = ?1 AND s.ended_at IS NULL"), (key,), session_row)?;
+        found.map(|found| self.with_slot(found)).transpose()
+    }
+
+    pub(super) fn resolve_session(&self, wanted: &str, limit: usize) -> Result<Vec<SessionId>> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let exact = self.first(
+            "SELECT id FROM sessions WHERE id = ?1
+             UNION ALL
+             SELECT id FROM sessions WHERE title = ?1 AND title IS NOT NULL AND ended_at IS NULL LIMIT 1",
+            (wanted,),
+            |row| row.get(0),
+        )?;
+        if let Some(id) = exact {
+            return Ok(vec![id]);
+        }
+        self.rows(
+            "SELECT id FROM sessions WHERE title = ?1 AND title IS NOT NULL
+             UNION
+             SELECT id FROM sessions WHERE id >= ?1 AND id < ?1 || char(0x10ffff)
+             ORDER BY id DESC LIMIT ?2",
+            (wanted, at_most(limit)),
+            |row| row.get(0),
+        )
+    }
+
+    fn load(&self, ids: &[SessionId]) -> Result<Vec<SessionRow>> {
+        let mut rows = Vec::with_capacity(ids.len());
+        for id in ids {
+            rows.extend(self.session(id)?);
+        }
+        Ok(rows)
+    }
+
+    fn with_slot(&self, (mut row, slot): (SessionRow, Option<ItemId>)) -> Result<SessionRow> {
+        if let Some(id) = slot {
+            row.slot = self.first("SELECT * FROM items WHERE id = ?1", (id,), item)?;
+        }
+        Ok(row)
+    }
+}
+
+/// Whether a row of the list comes behind `place`.
+fn is_behind(row: &Row<'_>, rank: u8, place: &SessionCursor) -> rusqlite::Result<bool> {
+    let last_activity_at: Time = time(row, "last_activity_at")?;
+    let session: SessionId = row.get("id")?;
+    let behind = (last_activity_at, session) < (place.last_activity_at, place.session.clone());
+    Ok(rank > place.rank || (rank == place.rank && behind))
+}
+
+fn session_row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<ItemId>)> {
+    let turn = row.get::<_, Option<TurnId>>("running_turn")?.map(|turn| {
+        Ok::<_, rusqlite::Error>(RunningTurn {
+            turn,
+            since: time(row, "began_at")?,
+            steerable: row.get("steerable")?,
+            stopping: row.get("stopping")?,
+            last_output_at: None,
+        })
+    });
+    let found = SessionRow {
+        session: session(row)?,
+        state: SessionState::from_rank(row.get("rank")?),
+        turn: turn.transpose()?,
+        slot: None,
+        queued: row.get("queued")?,
+        last_error: row.get("last_error")?,
+    };
+    Ok((found, row.get("slot")?))
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let ended = match optional_time(row, "ended_at")? {
+        Some(at) => Some(Ended { at, reason: row.get("end_reason")? }),
+        None => None,
+    };
+    Ok(Session {
+        id: row.get("id")?,
+        key: row.get("key")?,
+        conversation: row.get("conversation")?,
+        title: row.get("title")?,
+        created_at: time(row, "created_at")?,
+        last_activity_at: time(row, "last_activity_at")?,
+        ended,
+        previous: row.get("previous")?,
+        turns: row.get("turns")?,
+        usage: Usage {
+            input: row.get("input_tokens")?,
+            output: row.get("output_tokens")?,
+            cache_read: row.get("cache_read_tokens")?,
+            cache_write: row.get("cache_write_tokens")?,
+        },
+        model: row.get("model")?,
+        busy_mode: row.get("busy_mode")?,
+        hold: hold(row)?,
+        dead_turns: row.get("dead_turns")?,
+    })
+}

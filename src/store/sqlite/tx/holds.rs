@@ -1,0 +1,145 @@
+//! Stops and holds: what keeps a turn from going on and a queue from moving.
+
+use super::super::columns::Millis;
+use super::standing::Standing;
+use super::turns::Purpose;
+use super::{Tx, nothing_to};
+use crate::domain::Time;
+use crate::domain::event::EventKind;
+use crate::domain::id::{SessionId, TurnId};
+use crate::domain::queue::{Gate, Lane, Refusal, hold_after_failures, probe_delay};
+use crate::domain::session::{Hold, HoldReason};
+use crate::domain::turn::{Outcome, StopCause, TurnEnd};
+use crate::store::Result;
+
+impl Tx<'_> {
+    pub(super) fn request_stop(
+        &mut self,
+        session: &SessionId,
+        turn: Option<TurnId>,
+        cause: StopCause,
+        at: Time,
+    ) -> Result<TurnId> {
+        let mut standing = self.standing(session)?;
+        let running = standing.running.ok_or(Refusal::NoTurn)?;
+        if turn.is_some_and(|wanted| wanted != running.turn) {
+            return Err(nothing_to("that turn has already ended; another one runs now"));
+        }
+        self.mark_stopping(&mut standing, cause, at)?;
+        if cause == StopCause::Operator {
+            self.clear_slot(&mut standing, at)?;
+            if standing.queued > 0 {
+                self.hold_stopped(&mut standing, at)?;
+            }
+        }
+        self.save(&standing)?;
+        Ok(running.turn)
+    }
+
+    /// Marks the running turn as told to stop. Only the operator's word overrides an earlier one.
+    pub(super) fn mark_stopping(
+        &mut self,
+        standing: &mut Standing,
+        cause: StopCause,
+        at: Time,
+    ) -> Result<()> {
+        let Some(running) = &mut standing.running else { return Ok(()) };
+        let news = match running.stop_cause {
+            None => true,
+            Some(before) => cause == StopCause::Operator && before != StopCause::Operator,
+        };
+        if !news {
+            return Ok(());
+        }
+        running.stop_cause = Some(cause);
+        let turn = running.turn;
+        self.execute("UPDATE turns SET stop_cause = ?2 WHERE id = ?1", (turn, cause))?;
+        self.tell(Some(&standing.id), EventKind::StopRequested { turn, cause }, at)?;
+        Ok(())
+    }
+
+    /// Holds the queue after `/stop`. The operator's word is stronger than a hold that ends by itself.
+    pub(super) fn hold_stopped(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        if standing.hold.is_some_and(|hold| hold.reason == HoldReason::Stopped) {
+            return Ok(());
+        }
+        self.hold(standing, Hold { reason: HoldReason::Stopped, since: at, probe_at: None }, at)
+    }
+
+    fn hold(&mut self, standing: &mut Standing, hold: Hold, at: Time) -> Result<()> {
+        standing.hold = Some(hold);
+        let kind = EventKind::QueueHeld { hold, waiting: standing.waiting() };
+        self.tell(Some(&standing.id), kind, at).map(|_| ())
+    }
+
+    /// Counts dead turns, holds the queue of a dead backend and releases that of a living one.
+    pub(super) fn judge_backend(&mut self, standing: &mut Standing, end: &TurnEnd) -> Result<()> {
+        let failed = match &end.outcome {
+            Outcome::Done => false,
+            Outcome::Failed { .. } => !end.did_anything,
+            Outcome::Interrupted { .. } => return Ok(()),
+        };
+        if !failed {
+            standing.dead_turns = 0;
+            return match standing.hold {
+                Some(Hold { reason: HoldReason::BackendError, .. }) => {
+                    self.release(standing, "the backend, which works again", end.at)
+                }
+                _ => Ok(()),
+            };
+        }
+        standing.dead_turns = standing.dead_turns.saturating_add(1);
+        let Some(new) = hold_after_failures(standing.dead_turns, end.at) else { return Ok(()) };
+        match &mut standing.hold {
+            None => self.hold(standing, new, end.at),
+            Some(old) => {
+                if old.reason == HoldReason::BackendError {
+                    old.probe_at = new.probe_at;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the queue's hold and tells by what.
+    pub(super) fn release(&mut self, standing: &mut Standing, by: &str, at: Time) -> Result<()> {
+        let Some(hold) = standing.hold.take() else { return Ok(()) };
+        let kind = EventKind::QueueReleased { reason: hold.reason, by: by.to_owned() };
+        self.tell(Some(&standing.id), kind, at).map(|_| ())
+    }
+
+    pub(super) fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
+        let mut standing = self.standing(session)?;
+        if standing.hold.is_none() {
+            return Err(nothing_to("this session's queue is not held"));
+        }
+        self.release(&mut standing, by, at)?;
+        self.begin_next(&mut standing, at)?;
+        self.save(&standing)
+    }
+
+    pub(super) fn probe_queues(&mut self, at: Time) -> Result<Option<Time>> {
+        if self.gate()? != Gate::Open {
+            return Ok(None);
+        }
+        let due: Vec<SessionId> = self.rows(
+            "SELECT id FROM sessions WHERE probe_at <= ?1 ORDER BY probe_at, id",
+            (Millis(at),),
+            |row| row.get(0),
+        )?;
+        for session in due {
+            let mut standing = self.standing(&session)?;
+            // Also where nothing can be tried now: what comes later must find a time that lies ahead.
+            if let Some(hold) = &mut standing.hold {
+                hold.probe_at = Some(at + probe_delay(standing.dead_turns));
+            }
+            if standing.running.is_none() && standing.queued > 0 {
+                self.begin_head(&mut standing, Lane::Queue, Purpose::Probe, at)?;
+            }
+            self.save(&standing)?;
+        }
+        self.only("SELECT min(probe_at) FROM sessions WHERE probe_at IS NOT NULL", (), |row| {
+            row.get::<_, Option<Millis>>(0).map(|next| next.map(|next| next.0))
+        })
+    }
+}

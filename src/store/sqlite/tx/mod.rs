@@ -1,0 +1,206 @@
+//! The transitions over SQLite. Each runs inside a transaction that its caller commits.
+
+mod drafts;
+mod engine;
+mod events;
+mod holds;
+mod items;
+mod messages;
+mod output;
+mod sessions;
+mod standing;
+mod turns;
+mod visibility;
+
+pub(super) use standing::hold;
+
+use rusqlite::{Connection, Params, Row};
+use std::sync::Arc;
+
+use super::sql;
+use crate::domain::Time;
+use crate::domain::api::Direction;
+use crate::domain::event::{Event, EventKind};
+use crate::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
+use crate::domain::queue::{BusyMode, Refusal, Source};
+use crate::domain::turn::{Output, StopCause, TurnEnd};
+use crate::store::{Accepted, NewGate, NewMessage, NewRun, Opened, Result, StoreError, Transitions};
+
+/// An open transaction, with the events that its steps have told so far.
+pub(super) struct Tx<'c> {
+    connection: &'c Connection,
+    told: &'c mut Vec<Arc<Event>>,
+}
+
+impl<'c> Tx<'c> {
+    /// Steps on `connection`, whose transaction is open; their events go to the end of `told`.
+    pub(super) fn new(connection: &'c Connection, told: &'c mut Vec<Arc<Event>>) -> Self {
+        Self { connection, told }
+    }
+
+    fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
+        sql::execute(self.connection, sql, params)
+    }
+
+    fn insert(&self, sql: &str, params: impl Params) -> Result<i64> {
+        sql::insert(self.connection, sql, params)
+    }
+
+    fn first<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        sql::first(self.connection, sql, params, read)
+    }
+
+    fn only<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        sql::only(self.connection, sql, params, read)
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        sql::rows(self.connection, sql, params, read)
+    }
+}
+
+fn nothing_to(what: impl Into<String>) -> StoreError {
+    Refusal::NothingTo(what.into()).into()
+}
+
+fn out_of_place(why: impl Into<String>) -> StoreError {
+    Refusal::ItemPlace(why.into()).into()
+}
+
+/// The table of contents: each transition is written in the file of its subject.
+impl Transitions for Tx<'_> {
+    fn open_run(&mut self, run: &NewRun) -> Result<Opened> {
+        self.open_run(run)
+    }
+
+    fn close_run(&mut self, run: &RunId, at: Time) -> Result<()> {
+        self.close_run(run, at)
+    }
+
+    fn open_session(&mut self, key: &SessionKey, fresh: &SessionId, at: Time) -> Result<SessionId> {
+        self.open_session(key, fresh, at)
+    }
+
+    fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted> {
+        self.accept_message(message)
+    }
+
+    fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
+        self.append_turn(turn, output, at)
+    }
+
+    fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {
+        self.finish_turn(end)
+    }
+
+    fn request_stop(
+        &mut self,
+        session: &SessionId,
+        turn: Option<TurnId>,
+        cause: StopCause,
+        at: Time,
+    ) -> Result<TurnId> {
+        self.request_stop(session, turn, cause, at)
+    }
+
+    fn reset_session(
+        &mut self,
+        key: &SessionKey,
+        fresh: &SessionId,
+        title: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
+        self.reset_session(key, fresh, title, at)
+    }
+
+    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()> {
+        self.switch_session(key, wanted, at)
+    }
+
+    fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
+        self.release_queue(session, by, at)
+    }
+
+    fn probe_queues(&mut self, at: Time) -> Result<Option<Time>> {
+        self.probe_queues(at)
+    }
+
+    fn set_gate(&mut self, gate: &NewGate, at: Time) -> Result<()> {
+        self.set_gate(gate, at)
+    }
+
+    fn move_item(&mut self, item: ItemId, direction: Direction, at: Time) -> Result<()> {
+        self.move_item(item, direction, at)
+    }
+
+    fn edit_item(&mut self, item: ItemId, text: &str, at: Time) -> Result<String> {
+        self.edit_item(item, text, at)
+    }
+
+    fn drop_item(&mut self, item: ItemId, at: Time) -> Result<()> {
+        self.drop_item(item, at)
+    }
+
+    fn restore_items(&mut self, items: &[ItemId], at: Time) -> Result<()> {
+        self.restore_items(items, at)
+    }
+
+    fn switch_lane(&mut self, item: ItemId, at: Time) -> Result<()> {
+        self.switch_lane(item, at)
+    }
+
+    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<ItemId>> {
+        self.clear_queue(session, at)
+    }
+
+    fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>> {
+        self.set_title(session, title, at)
+    }
+
+    fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
+        self.set_busy_mode(session, mode, at)
+    }
+
+    fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>> {
+        self.hide_turns(session, count, at)
+    }
+
+    fn show_turns(&mut self, session: &SessionId, turns: &[TurnId], at: Time) -> Result<()> {
+        self.show_turns(session, turns, at)
+    }
+
+    fn retry(&mut self, session: &SessionId, source: Source, at: Time) -> Result<Accepted> {
+        self.retry(session, source, at)
+    }
+
+    fn save_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()> {
+        self.save_draft(key, text, at)
+    }
+
+    fn remember_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()> {
+        self.remember_draft(key, text, at)
+    }
+
+    fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()> {
+        self.tell(session, kind, at).map(|_| ())
+    }
+
+    fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {
+        self.prune_events(before, limit)
+    }
+}

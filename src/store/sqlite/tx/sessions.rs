@@ -1,0 +1,149 @@
+//! Sessions: made, ended, taken up again, named.
+
+use super::super::columns::Millis;
+use super::Tx;
+use super::standing::Standing;
+use crate::domain::Time;
+use crate::domain::event::EventKind;
+use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::queue::{BusyMode, Refusal};
+use crate::domain::session::{EndReason, SessionState};
+use crate::domain::turn::StopCause;
+use crate::store::Result;
+
+impl Tx<'_> {
+    pub(super) fn open_session(
+        &mut self,
+        key: &SessionKey,
+        fresh: &SessionId,
+        at: Time,
+    ) -> Result<SessionId> {
+        if let Some(standing) = self.standing_at(key)? {
+            return Ok(standing.id);
+        }
+        self.make_session(key, fresh, None, None, at)?;
+        Ok(fresh.clone())
+    }
+
+    pub(super) fn reset_session(
+        &mut self,
+        key: &SessionKey,
+        fresh: &SessionId,
+        title: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
+        let old = self.standing_at(key)?;
+        let previous = old.as_ref().map(|old| old.id.clone());
+        if let Some(mut old) = old {
+            if let Some(running) = old.running {
+                self.cut_turn(&mut old, running, StopCause::Reset, at)?;
+            }
+            self.clear_waiting(&mut old, "cleared by /new", at)?;
+            self.end_session(&mut old, EndReason::SessionReset, fresh, at)?;
+        }
+        if let Some(title) = title {
+            self.refuse_taken(title, fresh)?;
+        }
+        self.make_session(key, fresh, previous.as_ref(), title, at)
+    }
+
+    pub(super) fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()> {
+        let chosen = self.standing(wanted)?;
+        if chosen.live {
+            return Err(if chosen.key == *key {
+                Refusal::AlreadyCurrent.into()
+            } else {
+                Refusal::LiveElsewhere(chosen.key.to_string()).into()
+            });
+        }
+        match self.standing_at(key)? {
+            Some(mut current) => {
+                current.refuse_during_turn()?;
+                self.clear_waiting(&mut current, "left waiting when /resume went to another session", at)?;
+                self.end_session(&mut current, EndReason::SessionSwitch, wanted, at)?;
+            }
+            None => {
+                self.execute("UPDATE house SET live_sessions = live_sessions + 1", ())?;
+            }
+        }
+        if let Some(title) = &chosen.title {
+            self.refuse_taken(title, wanted)?;
+        }
+        self.execute(
+            "UPDATE sessions SET key = ?2, ended_at = NULL, end_reason = NULL, rank = ?3 WHERE id = ?1",
+            (wanted, key, SessionState::Idle.rank()),
+        )?;
+        self.tell(Some(wanted), EventKind::SessionResumed { key: key.clone() }, at).map(|_| ())
+    }
+
+    pub(super) fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>> {
+        let standing = self.standing(session)?;
+        let title = (!title.is_empty()).then(|| title.to_owned());
+        if let Some(title) = &title
+            && standing.live
+        {
+            self.refuse_taken(title, session)?;
+        }
+        self.execute("UPDATE sessions SET title = ?2 WHERE id = ?1", (session, &title))?;
+        self.tell(Some(session), EventKind::Titled { title }, at)?;
+        Ok(standing.title)
+    }
+
+    pub(super) fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
+        self.standing(session)?;
+        self.execute("UPDATE sessions SET busy_mode = ?2 WHERE id = ?1", (session, mode))?;
+        self.tell(Some(session), EventKind::BusyModeSet { mode }, at).map(|_| ())
+    }
+
+    /// Makes the session that is live under `key` from now on.
+    pub(super) fn make_session(
+        &mut self,
+        key: &SessionKey,
+        id: &SessionId,
+        previous: Option<&SessionId>,
+        title: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO sessions (id, key, title, created_at, last_activity_at, previous, rank)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)",
+            (id, key, title, Millis(at), previous, SessionState::Idle.rank()),
+        )?;
+        self.execute(
+            "UPDATE house SET live_sessions = live_sessions + ?1, all_sessions = all_sessions + 1",
+            (usize::from(previous.is_none()),),
+        )?;
+        let kind = EventKind::SessionCreated { key: key.clone(), previous: previous.cloned() };
+        self.tell(Some(id), kind, at).map(|_| ())
+    }
+
+    fn end_session(
+        &mut self,
+        standing: &mut Standing,
+        reason: EndReason,
+        successor: &SessionId,
+        at: Time,
+    ) -> Result<()> {
+        standing.live = false;
+        standing.hold = None;
+        self.save(standing)?;
+        self.execute(
+            "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE id = ?1",
+            (&standing.id, Millis(at), reason),
+        )?;
+        let kind = EventKind::SessionEnded { reason, successor: successor.clone() };
+        self.tell(Some(&standing.id), kind, at).map(|_| ())
+    }
+
+    fn refuse_taken(&self, title: &str, by: &SessionId) -> Result<()> {
+        let owner: Option<SessionId> = self.first(
+            "SELECT id FROM sessions WHERE title = ?1 AND title IS NOT NULL AND ended_at IS NULL AND id <> ?2",
+            (title, by),
+            |row| row.get(0),
+        )?;
+        match owner {
+            Some(_) => Err(Refusal::TitleTaken(title.to_owned()).into()),
+            None => Ok(()),
+        }
+    }
+}

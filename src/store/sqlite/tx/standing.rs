@@ -1,0 +1,205 @@
+//! How a session stands: the facts that the rules decide on, read and written in one statement each.
+
+use rusqlite::Row;
+
+use super::super::columns::{Millis, optional_time, time};
+use super::{Tx, nothing_to};
+use crate::domain::Time;
+use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
+use crate::domain::session::{Hold, SessionState, Usage};
+use crate::domain::turn::StopCause;
+use crate::store::{Defaults, Result};
+
+/// A session inside a transition: read at its start, changed by its parts, saved at its end.
+#[derive(Debug)]
+pub(super) struct Standing {
+    pub(super) id: SessionId,
+    pub(super) key: SessionKey,
+    pub(super) title: Option<String>,
+    pub(super) live: bool,
+    pub(super) last_activity_at: Time,
+    pub(super) busy_mode: Option<BusyMode>,
+    pub(super) hold: Option<Hold>,
+    pub(super) dead_turns: u32,
+    pub(super) last_error: Option<String>,
+    pub(super) running: Option<RunningTurn>,
+    pub(super) slot: Option<ItemId>,
+    pub(super) queued: usize,
+    pub(super) gate: Gate,
+    pub(super) defaults: Defaults,
+    pub(super) gained: Gained,
+}
+
+/// A running turn inside a transition.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunningTurn {
+    pub(super) turn: TurnId,
+    pub(super) item: ItemId,
+    pub(super) steerable: bool,
+    pub(super) probe: bool,
+    pub(super) stop_cause: Option<StopCause>,
+}
+
+/// What a transition adds to a session's sums.
+#[derive(Debug, Default)]
+pub(super) struct Gained {
+    pub(super) turns: u32,
+    pub(super) usage: Usage,
+    pub(super) model: Option<String>,
+}
+
+impl Standing {
+    /// The session as the rules see it; the run's defaults where it says nothing itself.
+    pub(super) fn situation(&self) -> Situation {
+        Situation {
+            running: self.running.map(|running| Running {
+                turn: running.turn,
+                steerable: running.steerable,
+                stopping: running.stop_cause.is_some(),
+            }),
+            slot: self.slot,
+            queued: self.queued,
+            hold: self.hold.map(|hold| hold.reason),
+            gate: self.gate,
+            busy_mode: self.busy_mode.unwrap_or(self.defaults.busy_mode),
+            max_queued: self.defaults.max_queued,
+        }
+    }
+
+    /// How many items wait: in the slot and behind it.
+    pub(super) fn waiting(&self) -> usize {
+        usize::from(self.slot.is_some()) + self.queued
+    }
+
+    /// Refuses what only a live session can do.
+    pub(super) fn refuse_ended(&self) -> Result<()> {
+        if self.live {
+            return Ok(());
+        }
+        Err(nothing_to(format!("session {} has ended; /resume {} brings it back", self.id, self.id)))
+    }
+
+    /// Refuses what can't be done during a turn.
+    pub(super) fn refuse_during_turn(&self) -> Result<()> {
+        if self.running.is_some() { Err(Refusal::TurnRuns.into()) } else { Ok(()) }
+    }
+
+    fn state(&self) -> SessionState {
+        if !self.live {
+            return SessionState::Idle;
+        }
+        let hold = self.hold.map(|hold| hold.reason);
+        SessionState::of(usize::from(self.running.is_some()), self.waiting(), hold)
+    }
+}
+
+macro_rules! standing_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT s.id, s.key, s.title, s.ended_at, s.last_activity_at, s.busy_mode, s.hold_reason,
+                 s.hold_since, s.probe_at, s.dead_turns, s.last_error,
+                 t.id AS turn, t.item, t.steerable, t.probe, t.stop_cause,
+                 (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
+                 (SELECT count(*) FROM items
+                  WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
+                 CASE WHEN h.stopping_why IS NOT NULL THEN 'stopping'
+                      WHEN h.held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate,
+                 h.busy_mode AS default_busy_mode, h.max_queued, h.steerable AS default_steerable
+             FROM house h CROSS JOIN sessions s LEFT JOIN turns t ON t.session = s.id AND t.state = 'running'
+             WHERE ",
+            $condition
+        )
+    };
+}
+
+impl Tx<'_> {
+    /// The session that is live under `key`.
+    pub(super) fn standing_at(&self, key: &SessionKey) -> Result<Option<Standing>> {
+        self.first(standing_where!("s.key = ?1 AND s.ended_at IS NULL"), (key,), read)
+    }
+
+    /// The session whose running turn is `turn`; none if the turn has ended.
+    pub(super) fn standing_in(&self, turn: TurnId) -> Result<Option<Standing>> {
+        self.first(
+            standing_where!("s.id = (SELECT session FROM turns WHERE id = ?1 AND state = 'running')"),
+            (turn,),
+            read,
+        )
+    }
+
+    /// A session, or the refusal that there is none.
+    pub(super) fn standing(&self, id: &SessionId) -> Result<Standing> {
+        self.first(standing_where!("s.id = ?1"), (id,), read)?
+            .ok_or_else(|| Refusal::NoSuchSession(id.to_string()).into())
+    }
+
+    /// Keeps what a transition changed, with the rank that follows from it.
+    pub(super) fn save(&mut self, standing: &Standing) -> Result<()> {
+        let Gained { turns, usage, model } = &standing.gained;
+        self.execute(
+            "UPDATE sessions SET
+                 last_activity_at = ?2, hold_reason = ?3, hold_since = ?4, probe_at = ?5, dead_turns = ?6,
+                 last_error = ?7, rank = ?8, turns = turns + ?9, input_tokens = input_tokens + ?10,
+                 output_tokens = output_tokens + ?11, cache_read_tokens = cache_read_tokens + ?12,
+                 cache_write_tokens = cache_write_tokens + ?13, model = coalesce(?14, model)
+             WHERE id = ?1",
+            (
+                &standing.id,
+                Millis(standing.last_activity_at),
+                standing.hold.map(|hold| hold.reason),
+                standing.hold.map(|hold| Millis(hold.since)),
+                standing.hold.and_then(|hold| hold.probe_at).map(Millis),
+                standing.dead_turns,
+                &standing.last_error,
+                standing.state().rank(),
+                turns,
+                usage.input,
+                usage.output,
+                usage.cache_read,
+                usage.cache_write,
+                model,
+            ),
+        )?;
+        Ok(())
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
+    let running = row.get::<_, Option<TurnId>>("turn")?.map(|turn| {
+        Ok::<_, rusqlite::Error>(RunningTurn {
+            turn,
+            item: row.get("item")?,
+            steerable: row.get("steerable")?,
+            probe: row.get("probe")?,
+            stop_cause: row.get("stop_cause")?,
+        })
+    });
+    Ok(Standing {
+        id: row.get("id")?,
+        key: row.get("key")?,
+        title: row.get("title")?,
+        live: optional_time(row, "ended_at")?.is_none(),
+        last_activity_at: time(row, "last_activity_at")?,
+        busy_mode: row.get("busy_mode")?,
+        hold: hold(row)?,
+        dead_turns: row.get("dead_turns")?,
+        last_error: row.get("last_error")?,
+        running: running.transpose()?,
+        slot: row.get("slot")?,
+        queued: row.get("queued")?,
+        gate: row.get("gate")?,
+        defaults: Defaults {
+            busy_mode: row.get("default_busy_mode")?,
+            max_queued: row.get("max_queued")?,
+            steerable: row.get("default_steerable")?,
+        },
+        gained: Gained::default(),
+    })
+}
+
+/// Reads the hold from a row with a session's columns.
+pub(in crate::store::sqlite) fn hold(row: &Row<'_>) -> rusqlite::Result<Option<Hold>> {
+    let Some(reason) = row.get("hold_reason")? else { return Ok(None) };
+    Ok(Some(Hold { reason, since: time(row, "hold_since")?, probe_at: optional_time(row, "probe_at")? }))
+}

@@ -1,0 +1,235 @@
+//! Turns: how each begins, what it leaves behind, and how it ends with what comes next.
+
+use super::super::columns::Millis;
+use super::Tx;
+use super::standing::{RunningTurn, Standing};
+use crate::domain::Time;
+use crate::domain::event::EventKind;
+use crate::domain::id::{ItemId, TurnId};
+use crate::domain::queue::{ItemState, Lane, next};
+use crate::domain::session::Usage;
+use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
+use crate::store::Result;
+
+/// What a turn is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The work itself.
+    Work,
+    /// To find out if a dead backend lives again: a failure puts the item back.
+    Probe,
+}
+
+impl Tx<'_> {
+    /// Writes the rows of a turn that begins. The caller tells of it.
+    pub(super) fn start_turn(
+        &mut self,
+        standing: &mut Standing,
+        item: ItemId,
+        text: &str,
+        purpose: Purpose,
+        at: Time,
+    ) -> Result<Begun> {
+        let steerable = standing.defaults.steerable;
+        let probe = purpose == Purpose::Probe;
+        let turn = TurnId(self.insert(
+            "INSERT INTO turns (session, item, state, probe, steerable, began_at)
+             VALUES (?1, ?2, 'running', ?3, ?4, ?5)",
+            (&standing.id, item, probe, steerable, Millis(at)),
+        )?);
+        self.execute("UPDATE items SET state = 'running', turn = ?2 WHERE id = ?1", (item, turn))?;
+        self.insert(
+            "INSERT INTO messages (session, turn, at, role, text, item) VALUES (?1, ?2, ?3, 'user', ?4, ?5)",
+            (&standing.id, turn, Millis(at), text, item),
+        )?;
+        standing.running = Some(RunningTurn { turn, item, steerable, probe, stop_cause: None });
+        standing.gained.turns += 1;
+        Ok(Begun { turn, session: standing.id.clone(), item, at, probe })
+    }
+
+    pub(super) fn tell_begun(&mut self, begun: &Begun) -> Result<()> {
+        let kind = EventKind::TurnBegan { turn: begun.turn, item: begun.item, probe: begun.probe };
+        self.tell(Some(&begun.session), kind, begun.at).map(|_| ())
+    }
+
+    /// Begins what comes next, if the rules allow it.
+    pub(super) fn begin_next(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        match next(&standing.situation()) {
+            Some(lane) => self.begin_head(standing, lane, Purpose::Work, at),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins the first item of a lane.
+    pub(super) fn begin_head(
+        &mut self,
+        standing: &mut Standing,
+        lane: Lane,
+        purpose: Purpose,
+        at: Time,
+    ) -> Result<()> {
+        let (item, text) = self.only(
+            "SELECT id, text FROM items
+             WHERE session = ?1 AND state = 'waiting' AND lane = ?2 ORDER BY position LIMIT 1",
+            (&standing.id, lane),
+            |row| Ok((row.get::<_, ItemId>(0)?, row.get::<_, String>(1)?)),
+        )?;
+        match lane {
+            Lane::Slot => standing.slot = None,
+            Lane::Queue => standing.queued -= 1,
+        }
+        let begun = self.start_turn(standing, item, &text, purpose, at)?;
+        self.tell_begun(&begun)
+    }
+
+    pub(super) fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {
+        let Some(mut standing) = self.standing_in(end.turn)? else { return Ok(false) };
+        let Some(running) = standing.running else { return Ok(false) };
+        self.append(&standing.id, end.turn, &end.tail, end.at)?;
+        self.end_turn(&mut standing, running, &end.outcome, &end.usage, end.model.as_deref(), end.at)?;
+        standing.gained.usage.add(&end.usage);
+        standing.gained.model.clone_from(&end.model);
+        standing.last_activity_at = end.at;
+        match &end.outcome {
+            Outcome::Done => standing.last_error = None,
+            Outcome::Failed { error } => standing.last_error = Some(error.clone()),
+            Outcome::Interrupted { .. } => {}
+        }
+        self.settle_steered(&mut standing, running, end)?;
+        self.settle_own_item(&mut standing, running, end)?;
+        self.judge_backend(&mut standing, end)?;
+        self.begin_next(&mut standing, end.at)?;
+        self.save(&standing)?;
+        Ok(true)
+    }
+
+    /// Ends the running turn's rows; its items are the caller's to settle.
+    pub(super) fn end_turn(
+        &mut self,
+        standing: &mut Standing,
+        running: RunningTurn,
+        outcome: &Outcome,
+        usage: &Usage,
+        model: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
+        if *outcome != Outcome::Done {
+            self.insert(
+                "INSERT INTO messages (session, turn, at, role) VALUES (?1, ?2, ?3, 'ended')",
+                (&standing.id, running.turn, Millis(at)),
+            )?;
+        }
+        let kind = EventKind::TurnEnded { turn: running.turn, item: running.item, outcome: outcome.clone() };
+        let seq = self.tell(Some(&standing.id), kind, at)?;
+        let (error, cause) = match outcome {
+            Outcome::Done => (None, None),
+            Outcome::Failed { error } => (Some(error.as_str()), None),
+            Outcome::Interrupted { cause } => (None, Some(*cause)),
+        };
+        self.execute(
+            "UPDATE turns SET state = ?2, ended_at = ?3, ended_seq = ?4, error = ?5, end_cause = ?6,
+                 input_tokens = ?7, output_tokens = ?8, cache_read_tokens = ?9, cache_write_tokens = ?10,
+                 model = ?11
+             WHERE id = ?1",
+            (
+                running.turn,
+                outcome.state(),
+                Millis(at),
+                seq,
+                error,
+                cause,
+                usage.input,
+                usage.output,
+                usage.cache_read,
+                usage.cache_write,
+                model,
+            ),
+        )?;
+        standing.running = None;
+        Ok(())
+    }
+
+    /// Cuts the running turn from outside: its own item and those handed to it end with it.
+    pub(super) fn cut_turn(
+        &mut self,
+        standing: &mut Standing,
+        running: RunningTurn,
+        cause: StopCause,
+        at: Time,
+    ) -> Result<()> {
+        self.end_turn(standing, running, &Outcome::Interrupted { cause }, &Usage::default(), None, at)?;
+        self.execute(
+            "UPDATE items SET state = 'interrupted', note = ?2 WHERE turn = ?1 AND state = 'running'",
+            (running.turn, cause.words()),
+        )?;
+        Ok(())
+    }
+
+    /// Those that the agent took in end with the turn; the others wait again, first of all.
+    fn settle_steered(&mut self, standing: &mut Standing, running: RunningTurn, end: &TurnEnd) -> Result<()> {
+        let handed: Vec<ItemId> = self.rows(
+            "SELECT id FROM items WHERE turn = ?1 AND state = 'running' AND id <> ?2 ORDER BY id",
+            (running.turn, running.item),
+            |row| row.get(0),
+        )?;
+        let (taken, left): (Vec<ItemId>, Vec<ItemId>) =
+            handed.into_iter().partition(|item| end.steered.contains(item));
+        for item in taken {
+            self.settle(item, settled(&end.outcome), note(&end.outcome))?;
+        }
+        for item in left.iter().rev() {
+            self.execute(
+                "UPDATE messages SET role = 'withdrawn'
+                 WHERE session = ?1 AND turn = ?2 AND role = 'steered' AND item = ?3",
+                (&standing.id, running.turn, item),
+            )?;
+            self.put_back(standing, *item, end.at)?;
+        }
+        let stopped = matches!(end.outcome, Outcome::Interrupted { cause: StopCause::Operator });
+        if stopped && !left.is_empty() {
+            self.hold_stopped(standing, end.at)?;
+        }
+        Ok(())
+    }
+
+    /// A failed probe proves nothing about its item: it waits again unless the agent began to act on it.
+    fn settle_own_item(
+        &mut self,
+        standing: &mut Standing,
+        running: RunningTurn,
+        end: &TurnEnd,
+    ) -> Result<()> {
+        let failed = matches!(end.outcome, Outcome::Failed { .. });
+        if running.probe && failed && !end.did_anything {
+            return self.put_back(standing, running.item, end.at);
+        }
+        self.settle(running.item, settled(&end.outcome), note(&end.outcome))
+    }
+
+    /// Makes an item that ran the head of the queue again.
+    fn put_back(&mut self, standing: &mut Standing, item: ItemId, at: Time) -> Result<()> {
+        let position = self.head_position(&standing.id)?;
+        self.execute(
+            "UPDATE items SET state = 'waiting', lane = 'queue', position = ?2, turn = NULL WHERE id = ?1",
+            (item, position),
+        )?;
+        standing.queued += 1;
+        self.tell(Some(&standing.id), EventKind::Restored { item, lane: Lane::Queue }, at).map(|_| ())
+    }
+}
+
+fn settled(outcome: &Outcome) -> ItemState {
+    match outcome {
+        Outcome::Done => ItemState::Done,
+        Outcome::Failed { .. } => ItemState::Failed,
+        Outcome::Interrupted { .. } => ItemState::Interrupted,
+    }
+}
+
+fn note(outcome: &Outcome) -> Option<&str> {
+    match outcome {
+        Outcome::Done => None,
+        Outcome::Failed { error } => Some(error),
+        Outcome::Interrupted { cause } => Some(cause.words()),
+    }
+}
