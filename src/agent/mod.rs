@@ -4,6 +4,7 @@
 //! [`Handle`] for a session; the handle runs turns, one at a time, and is closed when it is dropped.
 
 mod command;
+mod openai;
 mod practice;
 mod utf8;
 
@@ -28,7 +29,7 @@ pub fn build(config: &AgentConfig, home: &Path) -> Result<Arc<dyn Backend>, Buil
     match config.backend {
         BackendKind::Practice => Ok(Arc::new(practice::Practice)),
         BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, home)?)),
-        BackendKind::OpenAi => Err(BuildError::EmptyArgv),
+        BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(&config.openai)?)),
     }
 }
 
@@ -143,4 +144,20 @@ pub enum BuildError {
         "agent.command.argv is empty: name the program and its arguments, as in argv = [\"./agent.sh\"], or set agent.backend to another backend"
     )]
     EmptyArgv,
+    /// The openai backend has no server that it could reach.
+    #[error(
+        "agent.openai.base_url is {url:?}: {why}; write the server's address, as in http://localhost:11434/v1"
+    )]
+    BaseUrl {
+        /// The setting's value.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The openai backend has no model.
+    #[error("agent.openai.model is empty: name a model as the server knows it")]
+    NoModel,
+    /// The HTTP client can't be made.
+    #[error("the HTTP client of the openai backend can't be made: {0}")]
+    Http(String),
 }

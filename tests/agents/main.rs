@@ -1,7 +1,10 @@
 //! What the agent backends do, from outside: the practice agent, programs, model servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
 
+#[path = "../support/chat_server.rs"]
+mod chat_server;
 mod command;
+mod openai;
 mod practice;
 mod stage;
 
@@ -13,7 +16,7 @@ use libtest_mimic::Arguments;
 fn main() {
     begin_again_with_secrets();
     let arguments = Arguments::from_args();
-    let tests = [practice::tests(), command::tests()].into_iter().flatten().collect();
+    let tests = [practice::tests(), command::tests(), openai::tests()].into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }
 

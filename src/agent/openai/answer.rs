@@ -1,0 +1,175 @@
+//! An answer, from the first event to its end.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::Response;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::chunk::{self, Chunk, Form};
+use super::key::Key;
+use super::lines::{self, Broken};
+use super::server::Server;
+use super::trouble::{self, Trouble};
+use crate::agent::AgentEvent;
+use crate::config::OpenAiConfig;
+use crate::domain::session::Usage;
+
+/// How long the use of tokens may follow a finished answer.
+const AFTERWORD: Duration = Duration::from_secs(5);
+
+/// Passes an answer on as it comes, and decides whether it came to its end.
+///
+/// # Errors
+/// Where the server did not end it, told of a failure, or said nothing at all. Passing only while
+/// nothing of the answer was passed on.
+pub(super) async fn pass_on(
+    server: &Server,
+    config: &OpenAiConfig,
+    key: Option<&Key>,
+    response: Response,
+    output: &mpsc::Sender<AgentEvent>,
+) -> Result<(), Trouble> {
+    let mut answer = Answer { server, config, key, output, heard: Heard::default() };
+    let end = answer.listen(response).await;
+    if let Some(usage) = answer.heard.usage {
+        answer.tell(AgentEvent::Usage(usage)).await;
+    }
+    match end {
+        Err(Trouble::Passing { why, .. }) if answer.heard.anything() => Err(Trouble::Lasting(why)),
+        end => end,
+    }
+}
+
+struct Answer<'a> {
+    server: &'a Server,
+    config: &'a OpenAiConfig,
+    key: Option<&'a Key>,
+    output: &'a mpsc::Sender<AgentEvent>,
+    heard: Heard,
+}
+
+/// What came so far.
+#[derive(Default)]
+struct Heard {
+    text: bool,
+    reasoning: bool,
+    model: bool,
+    /// Why the model stopped.
+    finish: Option<String>,
+    /// The last word on it: some servers tell it with every piece.
+    usage: Option<Usage>,
+}
+
+impl Heard {
+    fn anything(&self) -> bool {
+        self.text || self.reasoning
+    }
+}
+
+impl Answer<'_> {
+    async fn listen(&mut self, response: Response) -> Result<(), Trouble> {
+        let mut events = lines::events(response, self.config.stall_timeout);
+        let mut ended = false;
+        loop {
+            let patience = if self.heard.finish.is_some() { AFTERWORD } else { Duration::MAX };
+            let event = match timeout(patience, events.next()).await {
+                Ok(Some(Ok(event))) => event,
+                // The answer is whole: what breaks now is no part of it.
+                Err(_) | Ok(Some(Err(_))) if self.heard.finish.is_some() => break,
+                Ok(Some(Err(broken))) => return Err(self.broken(&broken)),
+                Ok(None) | Err(_) => break,
+            };
+            match event.data.trim() {
+                "" => continue,
+                "[DONE]" => {
+                    ended = true;
+                    break;
+                }
+                _ => {}
+            }
+            let Some(chunk) = chunk::read(&event.data) else {
+                let said = trouble::told(&event.data, self.key);
+                return Err(Trouble::Lasting(format!(
+                    "{} sent a broken piece of an answer: {said}",
+                    self.server
+                )));
+            };
+            if let Some(error) = &chunk.error {
+                return Err(trouble::told_in_stream(self.server, self.key, error));
+            }
+            ended |= chunk.form == Form::Whole;
+            self.take(chunk).await;
+        }
+        match (ended, self.heard.finish.take()) {
+            (false, None) => Err(self.unfinished()),
+            (_, finish) => self.close(finish.as_deref().unwrap_or("stop")).await,
+        }
+    }
+
+    async fn take(&mut self, chunk: Chunk) {
+        if !self.heard.model {
+            self.heard.model = true;
+            let named = chunk.model.as_deref().map(|name| trouble::told(file_name(name), self.key));
+            self.tell(AgentEvent::Model(named.unwrap_or_else(|| self.config.model.clone()))).await;
+        }
+        if !chunk.reasoning.is_empty() {
+            self.heard.reasoning = true;
+            self.tell(AgentEvent::Reasoning(chunk.reasoning)).await;
+        }
+        if !chunk.text.is_empty() {
+            self.heard.text = true;
+            self.tell(AgentEvent::Text(chunk.text)).await;
+        }
+        self.heard.finish = chunk.finish.or(self.heard.finish.take());
+        self.heard.usage = chunk.usage.or(self.heard.usage);
+    }
+
+    /// Judges an answer that the server ended.
+    async fn close(&mut self, finish: &str) -> Result<(), Trouble> {
+        if !self.heard.text {
+            let why = format!("the model at {} gave an empty answer (finish reason {finish:?})", self.server);
+            return Err(Trouble::Lasting(why));
+        }
+        let cut = match finish {
+            "length" => "the model came to its limit of tokens",
+            "content_filter" => "the server's filter stopped the model",
+            _ => return Ok(()),
+        };
+        self.tell(AgentEvent::Text(format!("\n[cut here: {cut}]"))).await;
+        Ok(())
+    }
+
+    fn unfinished(&self) -> Trouble {
+        let what = if self.heard.anything() { "the answer broke off" } else { "no answer came" };
+        let why = format!("{what}: {} ended its stream without a finish reason", self.server);
+        Trouble::Passing { why, wait: None }
+    }
+
+    fn broken(&self, broken: &Broken) -> Trouble {
+        let server = self.server;
+        match broken {
+            Broken::Stalled => trouble::stalled(server, self.config.stall_timeout),
+            Broken::Connection(error) => Trouble::Passing {
+                why: format!("the connection to {server} broke: {}", trouble::innermost(error)),
+                wait: None,
+            },
+            Broken::WebPage => Trouble::Lasting(format!(
+                "{server} answers with a web page: agent.openai.base_url must name its API, often with /v1 at the end"
+            )),
+            Broken::TooLong => Trouble::Lasting(format!("{server} sent a line that does not end")),
+            Broken::Garbled => Trouble::Lasting(format!("{server} sent no event stream")),
+        }
+    }
+
+    /// Sends an event; a closed channel ends the turn elsewhere.
+    async fn tell(&self, event: AgentEvent) {
+        let _ = self.output.send(event).await;
+    }
+}
+
+/// Local servers name a model by the path of its file.
+fn file_name(model: &str) -> &str {
+    if model.starts_with('/') { model.rsplit('/').next().unwrap_or(model) } else { model }
+}

@@ -1,0 +1,182 @@
+//! One piece of an answer, read leniently: fields may be missing, null, empty or of another kind.
+
+use serde_json::Value;
+
+use crate::domain::session::Usage;
+
+/// What one event of a stream, or a whole answer at once, says.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Chunk {
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    /// Why the model stopped; none while it goes on.
+    pub(super) finish: Option<String>,
+    pub(super) usage: Option<Usage>,
+    pub(super) model: Option<String>,
+    pub(super) error: Option<ServerError>,
+    pub(super) form: Form,
+}
+
+/// How an answer is cut.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A piece of it.
+    #[default]
+    Piece,
+    /// All of it: the server does not stream.
+    Whole,
+}
+
+/// A failure that a server tells, in the body of a refusal or in the middle of a stream.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct ServerError {
+    pub(super) message: String,
+    /// Its code or kind, as a word or a number.
+    pub(super) code: String,
+}
+
+/// Reads a JSON text; none where it is no JSON.
+pub(super) fn read(text: &str) -> Option<Chunk> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let choice = &value["choices"][0];
+    let (said, form) = match (&choice["delta"], &choice["message"]) {
+        (Value::Object(_), _) | (_, Value::Null) => (&choice["delta"], Form::Piece),
+        (_, message) => (message, Form::Whole),
+    };
+    let mut text = words(&said["content"]);
+    text.push_str(&words(&said["refusal"]));
+    Some(Chunk {
+        text,
+        reasoning: Some(words(&said["reasoning_content"]))
+            .filter(|words| !words.is_empty())
+            .unwrap_or_else(|| words(&said["reasoning"])),
+        finish: filled(&choice["finish_reason"]),
+        usage: usage(&value["usage"]),
+        model: filled(&value["model"]),
+        error: error(&value),
+        form,
+    })
+}
+
+/// Reads the failure in a JSON value, in any of the shapes that servers give it.
+pub(super) fn error(value: &Value) -> Option<ServerError> {
+    let error = &value["error"];
+    match error {
+        Value::Object(_) => {
+            let message = [&error["message"], &error["type"], &error["code"]].into_iter().find_map(filled);
+            let code = [&error["code"], &error["type"]].into_iter().find_map(filled);
+            Some(ServerError {
+                message: message.unwrap_or_else(|| error.to_string()),
+                code: code.unwrap_or_default(),
+            })
+        }
+        Value::String(message) if !message.is_empty() => {
+            Some(ServerError { message: message.clone(), code: String::new() })
+        }
+        _ => None,
+    }
+}
+
+/// Text, or the text in a list of parts.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+/// A word or number that says something.
+fn filled(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn usage(value: &Value) -> Option<Usage> {
+    let count = |value: &Value| value.as_u64().unwrap_or_default();
+    value.is_object().then(|| Usage {
+        input: count(&value["prompt_tokens"]),
+        output: count(&value["completion_tokens"]),
+        cache_read: count(&value["prompt_tokens_details"]["cached_tokens"]),
+        cache_write: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(json: &str) -> String {
+        read(json).unwrap().text
+    }
+
+    #[test]
+    fn text_is_found_in_every_shape() {
+        assert_eq!(text_of(r#"{"choices":[{"delta":{"content":"a"}}]}"#), "a");
+        assert_eq!(text_of(r#"{"choices":[{"delta":{"content":null}}]}"#), "");
+        assert_eq!(text_of(r#"{"choices":[{"delta":null,"finish_reason":"stop"}]}"#), "");
+        assert_eq!(text_of(r#"{"choices":[{"delta":{"content":[{"type":"text","text":"b"}]}}]}"#), "b");
+        assert_eq!(text_of(r#"{"choices":[{"delta":{"content":null,"refusal":"no"}}]}"#), "no");
+        assert_eq!(text_of(r#"{"choices":[]}"#), "");
+        assert_eq!(text_of(r#"{"choices":null}"#), "");
+        assert_eq!(text_of("[1]"), "");
+        assert_eq!(read("{\"choices\":[{\"del"), None);
+    }
+
+    #[test]
+    fn a_whole_answer_is_told_from_a_piece() {
+        let whole = read(r#"{"choices":[{"message":{"content":"all"}}]}"#).unwrap();
+        assert_eq!((whole.text.as_str(), whole.form), ("all", Form::Whole));
+        let piece = read(r#"{"choices":[{"message":null,"delta":{"content":"a"}}]}"#).unwrap();
+        assert_eq!((piece.text.as_str(), piece.form), ("a", Form::Piece));
+    }
+
+    #[test]
+    fn reasoning_has_two_names() {
+        for json in [
+            r#"{"choices":[{"delta":{"reasoning_content":"hm"}}]}"#,
+            r#"{"choices":[{"delta":{"reasoning":"hm"}}]}"#,
+            r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":null}}]}"#,
+            r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}"#,
+        ] {
+            assert_eq!(read(json).unwrap().reasoning, "hm", "{json}");
+        }
+    }
+
+    #[test]
+    fn an_empty_finish_reason_is_none() {
+        for json in [r#""""#, "null", r#"" ""#] {
+            let json = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":{json}}}]}}"#);
+            assert_eq!(read(&json).unwrap().finish, None, "{json}");
+        }
+    }
+
+    #[test]
+    fn usage_comes_without_choices() {
+        let json = r#"{"choices":[],"usage":{"prompt_tokens":31,"completion_tokens":8,
+                       "prompt_tokens_details":{"cached_tokens":4}}}"#;
+        let expected = Usage { input: 31, output: 8, cache_read: 4, cache_write: 0 };
+        assert_eq!(read(json).unwrap().usage, Some(expected));
+        assert_eq!(read(r#"{"usage":null}"#).unwrap().usage, None);
+        let partial = r#"{"usage":{"prompt_tokens":5,"prompt_tokens_details":null}}"#;
+        assert_eq!(read(partial).unwrap().usage.unwrap().input, 5);
+    }
+
+    #[test]
+    fn failures_have_many_shapes() {
+        for (json, message, code) in [
+            (r#"{"error":{"message":"m","type":"t","code":"c"}}"#, "m", "c"),
+            (r#"{"error":{"message":"m","type":"t","code":null}}"#, "m", "t"),
+            (r#"{"error":{"code":503}}"#, "503", "503"),
+            (r#"{"error":"m"}"#, "m", ""),
+            (r#"{"error":{}}"#, "{}", ""),
+        ] {
+            let expected = ServerError { message: message.to_owned(), code: code.to_owned() };
+            assert_eq!(read(json).unwrap().error, Some(expected), "{json}");
+        }
+        assert_eq!(read(r#"{"error":null}"#).unwrap().error, None);
+    }
+}

@@ -1,0 +1,145 @@
+//! A model behind an OpenAI-compatible chat completions server.
+//!
+//! Servers differ: what they send is read leniently (`chunk`, `lines`), what is sent to them is
+//! strict (`request`). An answer that was not ended by the server is a failure, never a short or
+//! empty answer (`answer`).
+
+mod answer;
+mod chunk;
+mod key;
+mod lines;
+mod request;
+mod retry;
+mod server;
+mod trouble;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use self::key::{Key, KeySource};
+use self::server::Server;
+use self::trouble::Trouble;
+use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
+use crate::config::OpenAiConfig;
+
+/// The openai backend.
+#[derive(Debug)]
+pub(super) struct OpenAiBackend {
+    connection: Arc<Connection>,
+}
+
+/// What all handles share.
+#[derive(Debug)]
+struct Connection {
+    server: Server,
+    http: reqwest::Client,
+    keys: KeySource,
+    config: OpenAiConfig,
+}
+
+impl OpenAiBackend {
+    /// Reads `agent.openai`. The key is read at each turn, so that a new one needs no restart.
+    pub(super) fn new(config: &OpenAiConfig) -> Result<Self, BuildError> {
+        if config.model.trim().is_empty() {
+            return Err(BuildError::NoModel);
+        }
+        let server = Server::parse(&config.base_url)?;
+        let http = server.client(config.connect_timeout)?;
+        let keys = KeySource::new(config);
+        let connection = Connection { server, http, keys, config: config.clone() };
+        Ok(Self { connection: Arc::new(connection) })
+    }
+}
+
+impl Backend for OpenAiBackend {
+    fn label(&self) -> String {
+        format!("{} at {}", self.connection.config.model, self.connection.server.authority())
+    }
+
+    fn steerable(&self) -> bool {
+        false
+    }
+
+    fn open<'a>(
+        &'a self,
+        _session: &'a SessionContext,
+    ) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
+        let handle = OpenAiHandle { connection: Arc::clone(&self.connection) };
+        Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
+    }
+}
+
+/// Keeps nothing of its own: each request holds the whole conversation.
+struct OpenAiHandle {
+    connection: Arc<Connection>,
+}
+
+impl Handle for OpenAiHandle {
+    fn run<'a>(
+        &'a mut self,
+        turn: Turn,
+        output: mpsc::Sender<AgentEvent>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, Result<(), AgentError>> {
+        Box::pin(async move {
+            // Dropping the work closes its connection: the server stops as well.
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(AgentError::Cancelled),
+                () = output.closed() => Err(AgentError::Cancelled),
+                end = self.connection.converse(&turn, &output) => end,
+            }
+        })
+    }
+}
+
+impl Connection {
+    /// Asks until there is an answer, a failure that another try would not mend, or no try is left.
+    async fn converse(&self, turn: &Turn, output: &mpsc::Sender<AgentEvent>) -> Result<(), AgentError> {
+        let key = self.keys.read()?;
+        let body = request::body(&self.config, &turn.history, &turn.message);
+        let mut tries = 1;
+        loop {
+            let (why, asked) = match self.ask(&body, key.as_ref(), output).await {
+                Ok(()) => return Ok(()),
+                Err(Trouble::Lasting(why)) => return Err(AgentError::Failed(why)),
+                Err(Trouble::Passing { why, wait }) => (why, wait),
+            };
+            if tries > self.config.max_retries {
+                let tried = if tries == 1 { String::new() } else { format!(" (tried {tries} times)") };
+                return Err(AgentError::Failed(format!("{why}{tried}")));
+            }
+            let wait = asked.unwrap_or_else(|| retry::pause(tries, fastrand::f64()));
+            tries += 1;
+            // A closed channel ends the turn in `run`.
+            let _ = output.send(AgentEvent::Retrying { attempt: tries, wait, why }).await;
+            sleep(wait).await;
+        }
+    }
+
+    async fn ask(
+        &self,
+        body: &request::Body<'_>,
+        key: Option<&Key>,
+        output: &mpsc::Sender<AgentEvent>,
+    ) -> Result<(), Trouble> {
+        let mut request = self.http.post(self.server.completions()).json(body);
+        if let Some(key) = key {
+            request = request.header(reqwest::header::AUTHORIZATION, key.header());
+        }
+        let stall = self.config.stall_timeout;
+        let response = match timeout(stall, request.send()).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(trouble::unreachable(&self.server, &self.config, &error)),
+            Err(_) => return Err(trouble::stalled(&self.server, stall)),
+        };
+        if !response.status().is_success() {
+            return Err(trouble::refused(&self.server, &self.config, key, response).await);
+        }
+        answer::pass_on(&self.server, &self.config, key, response, output).await
+    }
+}
