@@ -5,6 +5,7 @@
 mod chat_server;
 mod command;
 mod openai;
+mod peers;
 mod practice;
 mod stage;
 
@@ -16,7 +17,8 @@ use libtest_mimic::Arguments;
 fn main() {
     begin_again_with_secrets();
     let arguments = Arguments::from_args();
-    let tests = [practice::tests(), command::tests(), openai::tests()].into_iter().flatten().collect();
+    let tests = [practice::tests(), command::tests(), openai::tests(), peers::tests()];
+    let tests = tests.into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }
 
