@@ -2,7 +2,6 @@
 
 use super::msg::Ticket;
 use super::text::TextField;
-use crate::domain::Time;
 use crate::domain::id::SessionKey;
 use crate::domain::slash;
 
@@ -23,10 +22,6 @@ pub struct Composer {
     pub(super) loaded: bool,
     /// The draft as the store has it.
     pub(super) saved: String,
-    /// The revision at which the popup was closed.
-    pub(super) popup_closed: bool,
-    /// When it was last in front, in steps.
-    pub(super) last_used: u64,
 }
 
 /// What became of a message.
@@ -64,5 +59,4 @@ pub(super) struct Sent {
     pub(super) ticket: Ticket,
     pub(super) key: SessionKey,
     pub(super) text: String,
-    pub(super) at: Time,
 }

@@ -1,7 +1,13 @@
 //! What the footer says: the keys that matter for the focus, from the key map.
 
-use super::Model;
 use super::action::Action;
+use super::border::{Weight, border};
+use super::conversation::Fold;
+use super::focus::{Focus, Pane, View};
+use super::key::sequence_name;
+use super::overlay::Overlay;
+use super::typing::chain;
+use super::{Model, asking, availability};
 
 /// A key in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +24,131 @@ pub struct Hint {
 
 /// The footer's keys, most important first; the drawing shows as many as fit. The last one is help.
 pub fn footer(model: &Model) -> Vec<Hint> {
-    let _ = model;
-    Vec::new()
+    let actions = actions(model).into_iter().chain([Action::Help]);
+    actions.filter_map(|action| hint(model, action)).collect()
+}
+
+/// The keys of a sequence that was begun, with what each next key would do.
+pub fn continuations(model: &Model) -> Vec<Hint> {
+    let begun = &model.pending;
+    let bindings = chain(model).iter().flat_map(|context| model.keymap.of(*context));
+    let mut hints: Vec<Hint> = Vec::new();
+    for binding in
+        bindings.filter(|binding| binding.keys.len() > begun.len() && binding.keys.starts_with(begun))
+    {
+        let keys = sequence_name(&binding.keys[begun.len()..]);
+        if hints.iter().all(|hint| hint.keys != keys) {
+            hints.push(Hint {
+                keys,
+                title: title(model, binding.action),
+                action: binding.action,
+                why_not: None,
+            });
+        }
+    }
+    hints
+}
+
+fn hint(model: &Model, action: Action) -> Option<Hint> {
+    let keys = model.keymap.keys_of(chain(model), action)?;
+    Some(Hint { keys, title: title(model, action), action, why_not: availability::why_not(model, action) })
+}
+
+/// What an action is called here: some say more exactly what they would do now.
+fn title(model: &Model, action: Action) -> String {
+    let here = match action {
+        Action::Send => match model.composer().and_then(|composer| composer.popup.as_ref()) {
+            Some(_) => "complete",
+            None if border(model).weight == Weight::Strong => "replace or stop",
+            None => "send",
+        },
+        Action::Fold => {
+            match model.conversation.cursor_index().map(|index| model.conversation.entries[index].fold) {
+                Some(Fold::Folded) => "open",
+                _ => "fold",
+            }
+        }
+        Action::StepBack if model.armed.is_some() => "stops the turn",
+        Action::Out => match (model.focus(), model.pane) {
+            (Focus::Overlay, _) => "close",
+            (Focus::Card, _) => "hide",
+            (_, Pane::List | Pane::Filter) => "clear",
+            _ => "list",
+        },
+        action => action.spec().title,
+    };
+    here.to_owned()
+}
+
+fn actions(model: &Model) -> Vec<Action> {
+    use Action as A;
+    match model.focus() {
+        Focus::Overlay => match model.overlays.last() {
+            Some(Overlay::Picker(_)) => vec![A::Accept, A::PickerDown, A::PickerUp, A::Out],
+            Some(Overlay::NewSession(_)) => vec![A::Accept, A::Out],
+            Some(Overlay::ItemEditor(_)) => vec![A::Save, A::NewLine, A::ExternalEditor, A::Out],
+            Some(Overlay::Viewer(_)) => vec![A::ViewerDown, A::ViewerPageDown, A::ViewerCopy, A::Out],
+            Some(Overlay::Confirm(confirm)) => {
+                let buttons = confirm.buttons.iter().map(|button| button.action);
+                buttons.chain([A::Press, A::ButtonRight, A::Out]).collect()
+            }
+            None => Vec::new(),
+        },
+        Focus::Card => {
+            let kind = model.card.as_ref().map(|card| &card.kind);
+            let buttons = kind.map_or(&[][..], |kind| asking::card_buttons(kind));
+            buttons.iter().copied().filter(|action| *action != A::Close).chain([A::Out]).collect()
+        }
+        Focus::Pane(Pane::Composer) => {
+            vec![A::Send, A::SendQueued, A::NewLine, A::NextPane, A::Out, A::StepBack]
+        }
+        Focus::Pane(Pane::Filter) => vec![A::Accept, A::PickerDown, A::Out],
+        Focus::Pane(Pane::Conversation) => {
+            vec![A::Fold, A::Compose, A::StopTurn, A::GoOn, A::Last, A::Filter, A::Copy, A::Why, A::NextPane]
+        }
+        Focus::Pane(Pane::Queue) => queue_actions(),
+        Focus::Pane(Pane::List) => match model.view {
+            View::Sessions => {
+                vec![
+                    A::Open,
+                    A::NewSession,
+                    A::StopTurn,
+                    A::GoOn,
+                    A::Filter,
+                    A::Why,
+                    A::Palette,
+                    A::NextPane,
+                    A::Back,
+                ]
+            }
+            View::Queue => queue_actions(),
+            View::Log => {
+                vec![
+                    A::OpenSubject,
+                    A::Last,
+                    A::MoreLevels,
+                    A::FewerLevels,
+                    A::OnlySession,
+                    A::Filter,
+                    A::Why,
+                    A::Back,
+                ]
+            }
+        },
+    }
+}
+
+fn queue_actions() -> Vec<Action> {
+    use Action as A;
+    vec![
+        A::EditItem,
+        A::DropItem,
+        A::MoveUp,
+        A::MoveDown,
+        A::SwitchLane,
+        A::PutBack,
+        A::ClearQueue,
+        A::GoToSession,
+        A::Why,
+    ]
 }

@@ -209,6 +209,11 @@ impl KeyMap {
             .map(|binding| sequence_name(&binding.keys))
     }
 
+    /// The first keys that do `action` in any context; none if it has none.
+    pub fn keys_anywhere(&self, action: Action) -> Option<String> {
+        self.keys_of(&Context::ALL, action)
+    }
+
     fn lay_over(&mut self, file: &str, text: &str) -> Vec<Problem> {
         let line = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
         let problem =
@@ -336,5 +341,113 @@ fn fits(context: Context, home: Context) -> bool {
     let panes = [Context::Sessions, Context::Conversation, Context::Queue, Context::Log];
     let fields = [Context::Composer, Context::Editor];
     let both = |group: &[Context]| group.contains(&context) && group.contains(&home);
-    shared || both(&panes) || both(&fields)
+    let boxes = [Context::Card, Context::Viewer];
+    shared || both(&panes) || both(&fields) || both(&boxes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str) -> Vec<String> {
+        KeyMap::with_changes("keymap.toml", text).1.iter().map(Problem::to_string).collect()
+    }
+
+    #[test]
+    fn the_shipped_key_map_has_no_problem() {
+        assert_eq!(KeyMap::default().lay_over("keymap.toml", SHIPPED), []);
+    }
+
+    #[test]
+    fn no_inner_key_hides_an_outer_one_except_those_that_keep_their_sense() {
+        let map = KeyMap::shipped();
+        for chain in Context::CHAINS {
+            for (depth, inner) in chain.iter().enumerate() {
+                for outer in &chain[depth + 1..] {
+                    for binding in map.of(*inner) {
+                        let keeps = ["enter", "tab", "shift-tab", "esc", "q"];
+                        let name = sequence_name(&binding.keys);
+                        let hides = map.of(*outer).iter().find(|other| {
+                            other.keys.starts_with(&binding.keys) || binding.keys.starts_with(&other.keys)
+                        });
+                        let hidden = hides.filter(|_| !keeps.contains(&name.as_str()));
+                        assert_eq!(
+                            hidden,
+                            None,
+                            "{name} of [{}] hides one of [{}]",
+                            inner.name(),
+                            outer.name()
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_action_has_a_key_or_is_for_the_palette() {
+        let map = KeyMap::shipped();
+        let palette_only = ["hold", "release", "reconnect", "start-here", "quit"];
+        for spec in super::super::action::TABLE {
+            let has_key = map.keys_anywhere(spec.action).is_some();
+            assert_eq!(has_key, !palette_only.contains(&spec.name), "{}", spec.name);
+        }
+    }
+
+    #[test]
+    fn the_composer_keeps_what_a_shell_has_taught() {
+        let map = KeyMap::shipped();
+        let chain = &[Context::Composer, Context::Text, Context::Always];
+        for name in "a b d e f h k n p r u w y _".split(' ') {
+            let key: Key = format!("ctrl-{name}").parse().unwrap();
+            let Resolved::Action(action) = map.resolve(chain, &[key]) else {
+                panic!("ctrl-{name} does nothing")
+            };
+            assert_ne!(action.spec().home, Context::Always, "ctrl-{name} leaves the composer");
+        }
+    }
+
+    #[test]
+    fn single_keys_are_changed_added_and_taken_away() {
+        let (map, problems) = KeyMap::with_changes(
+            "keymap.toml",
+            "[list]\n\"j\" = \"up\"\n\"ctrl-t\" = \"first\"\n\"k\" = \"none\"\n",
+        );
+        assert_eq!(problems, []);
+        let resolve = |key: &str| map.resolve(&[Context::List], &sequence(key).unwrap());
+        assert_eq!(resolve("j"), Resolved::Action(Action::Up));
+        assert_eq!(resolve("ctrl-t"), Resolved::Action(Action::First));
+        assert_eq!(resolve("k"), Resolved::Nothing);
+        assert_eq!(resolve("g"), Resolved::Prefix);
+        assert_eq!(resolve("G"), Resolved::Action(Action::Last));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line_and_the_rest_holds() {
+        let text = "[list]\n\"j\" = \"dwon\"\n\"ctrl-i\" = \"up\"\n\"g\" = \"first\"\n\"w\" = \"send\"\n\"m\" = \"up\"\n\
+                    [nowhere]\n\"x\" = \"up\"\n[composer]\n\"x\" = \"send\"\n\"ctrl-t\" = 3\n[global]\n\"ALT-x\" = \"why\"\n";
+        let (map, _) = KeyMap::with_changes("keymap.toml", text);
+        assert_eq!(map.resolve(&[Context::List], &sequence("m").unwrap()), Resolved::Action(Action::Up));
+        assert_eq!(map.resolve(&[Context::List], &sequence("j").unwrap()), Resolved::Action(Action::Down));
+        let told = problems(text);
+        let lines =
+            ["2: \"dwon\"", "3: \"ctrl-i\"", "4: ", "5: send", "7: [nowhere]", "10: 'x'", "11: ", "13: "];
+        assert_eq!(told.len(), lines.len(), "{told:#?}");
+        for (told, line) in told.iter().zip(lines) {
+            assert!(told.starts_with(&format!("keymap.toml:{line}")), "{told} is not {line}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_toml_leaves_the_shipped_map_whole() {
+        let (map, problems) = KeyMap::with_changes("keymap.toml", "[list]\n\"j = \"up\"\n");
+        assert_eq!(problems.first().map(|problem| problem.line), Some(2), "{problems:?}");
+        assert_eq!(map, KeyMap::shipped());
+    }
+
+    #[test]
+    fn the_first_of_two_lines_for_one_key_holds() {
+        let told = problems("[list]\n\"ctrl-T\" = \"up\"\n\"ctrl-t\" = \"down\"\n");
+        assert_eq!(told, ["keymap.toml:3: \"ctrl-t\" is bound twice in [list]"]);
+    }
 }

@@ -11,31 +11,49 @@
 //! The drawing reads [`Model`]'s fields. Texts that are marked safe to show have passed
 //! [`crate::domain::sanitize`]; the rows as they came from the engine have not.
 
-#![allow(dead_code)]
-
 pub mod action;
+mod acts;
+mod answers;
+mod asking;
+mod availability;
 pub mod border;
 pub mod composer;
 pub mod conversation;
+mod docs;
 pub mod focus;
 pub mod footer;
+mod front;
+mod fuzzy;
 pub mod header;
+mod item_acts;
 pub mod items;
 pub mod key;
 pub mod keymap;
 pub mod log;
 pub mod model;
+mod mouse;
 pub mod msg;
 pub mod notices;
 pub mod overlay;
+mod picking;
 mod replies;
 mod requests;
 pub mod sessions;
 mod stream;
 pub mod text;
+mod typing;
 mod update;
+mod updates;
+mod walk;
+pub mod why;
 pub mod words;
+mod writing;
 
+pub use asking::card_buttons;
+pub use availability::why_not;
+pub use docs::{keymap_toml, keys_markdown};
 pub use model::{Model, Start};
 pub use msg::{Effect, Msg};
-pub use update::update;
+pub use typing::{chain, in_text};
+pub use update::{start, update};
+pub use walk::{filter_offers, filter_pane};

@@ -14,7 +14,7 @@ use super::overlay::{Card, Overlay};
 use super::sessions::{ListRow, SessionList};
 use crate::domain::Time;
 use crate::domain::api::Overview;
-use crate::domain::id::SessionKey;
+use crate::domain::id::{SessionKey, TurnId};
 
 /// What the screen starts with.
 #[derive(Debug, Clone)]
@@ -149,15 +149,25 @@ pub struct Model {
     pub notices: Vec<Notice>,
     /// The keys of a sequence that is not complete yet.
     pub pending: Vec<super::key::Key>,
-    /// Whether ctrl-c stops the turn in front: until when.
-    pub armed_until: Option<Time>,
+    /// The turn that another ctrl-c stops.
+    pub armed: Option<Armed>,
 
     pub(super) composers: HashMap<SessionKey, Composer>,
     pub(super) sent: Vec<Sent>,
     pub(super) measured: Measured,
     pub(super) requests: super::requests::Requests,
     pub(super) memory: super::requests::Memory,
+    pub(super) effects: Vec<super::Effect>,
     pub(super) dirty: bool,
+}
+
+/// The turn that another ctrl-c stops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Armed {
+    /// The turn.
+    pub turn: TurnId,
+    /// Until when.
+    pub until: Time,
 }
 
 /// The screen lagged behind the engine.
@@ -200,12 +210,13 @@ impl Model {
             card: None,
             notices: Vec::new(),
             pending: Vec::new(),
-            armed_until: None,
+            armed: None,
             composers: HashMap::new(),
             sent: Vec::new(),
             measured: Measured::default(),
             requests: Default::default(),
             memory: Default::default(),
+            effects: Vec::new(),
             dirty: true,
         }
     }
@@ -243,6 +254,6 @@ impl Model {
     }
 
     pub(super) fn tell(&mut self, tone: Tone, words: impl AsRef<str>) {
-        super::notices::tell(self, tone, words.as_ref());
+        super::notices::push(self, tone, words.as_ref(), None);
     }
 }

@@ -110,6 +110,15 @@ pub enum Deed {
     Nothing,
     /// Gives a command.
     Command(Box<Command>),
+    /// Sends a text to a session.
+    Submit {
+        /// The session.
+        key: SessionKey,
+        /// The text.
+        text: String,
+    },
+    /// Closes the editor behind the question without saving.
+    CloseEditor,
     /// Stops the engine in this window with the drain, and leaves when it has stopped.
     StopAndQuit,
     /// Leaves the engine running without a screen.
@@ -129,8 +138,6 @@ pub struct Viewer {
     pub text: String,
     /// The first shown line, as wrapped by the drawing.
     pub top: usize,
-    /// The command that it answers, while it is awaited.
-    pub(super) awaited: Option<Ticket>,
 }
 
 /// A queue item's text, being edited.

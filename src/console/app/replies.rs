@@ -1,4 +1,13 @@
-//! Replies to commands.
+//! Replies to commands: the acknowledgement under the composer, a notice, a text, or a question.
+
+use super::composer::{AckLine, AckState, Sent};
+use super::msg::{Failure, Pace, Question, Ticket, Tone};
+use super::overlay::{Deed, Overlay};
+use super::requests::mark_front;
+use super::{Model, acts, asking, front, notices, words, writing};
+use crate::domain::api::Reply;
+use crate::domain::id::SessionKey;
+use crate::domain::sanitize::one_line;
 
 /// What a command on its way is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,6 +16,146 @@ pub(super) enum Purpose {
     Submit,
     /// An act on the screen: its reply is a notice.
     Act,
+    /// An item's text is saved from its editor.
+    EditItem,
+    /// A session is opened to write to it.
+    Open {
+        /// Its key.
+        key: SessionKey,
+    },
     /// A draft is saved: only a failure is told.
     SaveDraft,
+}
+
+pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) {
+    let Some(purpose) = model.memory.purposes.remove(&ticket) else { return };
+    match (purpose, result) {
+        (Purpose::Submit, result) => submitted(model, ticket, result),
+        (Purpose::SaveDraft, Ok(_)) => {}
+        (Purpose::SaveDraft, Err(failure)) => {
+            model.tell(Tone::Error, format!("the draft was not saved: {}", failure.words()));
+        }
+        (Purpose::Act, Ok(reply)) => done(model, &model.front.clone(), reply),
+        (Purpose::EditItem, result) => saved(model, ticket, result),
+        (Purpose::Open { key }, Ok(reply)) => {
+            acts::show_view(model, super::focus::View::Sessions);
+            front::show(model, &key);
+            model.pane = super::focus::Pane::Composer;
+            done(model, &key, reply);
+        }
+        (Purpose::Act | Purpose::Open { .. }, Err(failure)) => refuse(model, &failure),
+    }
+    model.requests.mark(Question::Overview, Pace::AtOnce);
+    model.requests.mark(Question::Sessions, Pace::AtOnce);
+}
+
+fn refuse(model: &mut Model, failure: &Failure) {
+    let tone = if matches!(failure, Failure::Refused(_)) { Tone::Warn } else { Tone::Error };
+    model.tell(tone, failure.words());
+}
+
+fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) {
+    let Some(index) = model.sent.iter().position(|sent| sent.ticket == ticket) else { return };
+    let sent = model.sent.remove(index);
+    let (words, state) = match result {
+        Ok(reply) => (accept(model, &sent, reply), AckState::Kept),
+        Err(failure) => {
+            writing::give_back(model, &sent);
+            let words = match &failure {
+                Failure::Gone(why) => {
+                    format!("no answer ({why}): look whether it was taken before sending it again")
+                }
+                Failure::Refused(why) | Failure::Failed(why) => why.clone(),
+            };
+            (words, AckState::Refused)
+        }
+    };
+    let newest = !model.sent.iter().any(|other| other.key == sent.key);
+    let refused = state == AckState::Refused;
+    if newest || refused {
+        let composer = model.composers.entry(sent.key.clone()).or_default();
+        composer.ack = Some(AckLine { words: one_line(&words).into_owned(), state });
+    }
+    if sent.key == model.front {
+        writing::save_draft(model);
+        mark_front(model, Pace::AtOnce);
+    } else if refused {
+        model.tell(Tone::Warn, format!("{}: {words}", super::sessions::name_of(&sent.key)));
+    }
+    model.dirty = true;
+}
+
+/// What an accepted draft did, in words for the line under the composer.
+fn accept(model: &mut Model, sent: &Sent, reply: Reply) -> String {
+    match &reply {
+        Reply::Accepted { ack, .. } => {
+            let view: &Model = model;
+            ack.words(|at| words::clock(view, at))
+        }
+        Reply::Done { words, .. } | Reply::Session { words, .. } => {
+            let words = words.clone();
+            done(model, &sent.key, reply);
+            words
+        }
+        Reply::Shown { title, .. } => {
+            let words = format!("shown: {title}");
+            done(model, &sent.key, reply);
+            words
+        }
+        Reply::Asks { .. } => {
+            done(model, &sent.key, reply);
+            "asks first: nothing was done yet".to_owned()
+        }
+        Reply::Quit => {
+            done(model, &sent.key, reply);
+            String::new()
+        }
+    }
+}
+
+/// Shows what a command did. `key` is whom it was for.
+fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
+    match reply {
+        Reply::Accepted { ack, .. } => {
+            let view: &Model = model;
+            let words = ack.words(|at| words::clock(view, at));
+            model.tell(Tone::Info, words);
+        }
+        Reply::Done { words, undo } => notices::push(model, Tone::Info, &words, undo.map(|undo| *undo)),
+        Reply::Shown { title, text } => asking::show_text(model, &title, &text),
+        Reply::Asks { question, confirm } => {
+            let deed = Deed::Submit { key: key.clone(), text: confirm.clone() };
+            asking::ask(model, &question, "", &one_line(&confirm), deed);
+        }
+        Reply::Session { key, words, .. } => {
+            model.tell(Tone::Info, words);
+            front::show(model, &key);
+        }
+        Reply::Quit => asking::ask_quit(model),
+    }
+    model.requests.mark(Question::Backlog, Pace::AtOnce);
+    mark_front(model, Pace::AtOnce);
+}
+
+/// The editor closes when its text is saved, and stays open with the reason when it is not.
+fn saved(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) {
+    let open = model
+        .overlays
+        .iter()
+        .position(|overlay| matches!(overlay, Overlay::ItemEditor(editor) if editor.saving == Some(ticket)));
+    match (open, result) {
+        (Some(index), Ok(reply)) => {
+            model.overlays.remove(index);
+            done(model, &model.front.clone(), reply);
+        }
+        (None, Ok(reply)) => done(model, &model.front.clone(), reply),
+        (Some(index), Err(failure)) => {
+            if let Some(Overlay::ItemEditor(editor)) = model.overlays.get_mut(index) {
+                editor.failed = Some(one_line(failure.words()).into_owned());
+                editor.saving = None;
+            }
+        }
+        (None, Err(failure)) => refuse(model, &failure),
+    }
+    model.dirty = true;
 }

@@ -2,16 +2,25 @@
 
 use std::collections::HashMap;
 
+use super::Model;
+use super::conversation::{self, EntryKey, Scroll};
 use super::key::Key;
-use super::msg::{Pace, Question, Ticket};
+use super::msg::{Effect, Pace, Question, Ticket};
+use super::{log, replies};
 use crate::domain::Time;
+use crate::domain::api::{EventPage, Query};
 use crate::domain::id::{SessionId, SessionKey};
+
+/// How many rows of the backlog are shown at most.
+pub(super) const MOST_BACKLOG: usize = 1000;
+/// How many sessions the palette offers for what is typed.
+const PALETTE_SESSIONS: usize = 30;
 
 /// The questions: at most one of a kind is on its way; what changes meanwhile is asked once more.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Requests {
     next_ticket: u64,
-    asked: HashMap<Question, Ticket>,
+    asked: HashMap<Question, (Ticket, Query)>,
     old: Vec<(Question, Pace)>,
 }
 
@@ -37,24 +46,81 @@ impl Requests {
     }
 
     /// The question of a ticket, which now has its answer.
-    pub(super) fn answered(&mut self, ticket: Ticket) -> Option<Question> {
-        let question = *self.asked.iter().find(|(_, asked)| **asked == ticket)?.0;
-        self.asked.remove(&question);
-        Some(question)
+    pub(super) fn answered(&mut self, ticket: Ticket) -> Option<(Question, Query)> {
+        let question = *self.asked.iter().find(|(_, (asked, _))| *asked == ticket)?.0;
+        self.asked.remove(&question).map(|(_, query)| (question, query))
     }
+}
 
-    /// The old questions that can be asked now, with fresh tickets.
-    pub(super) fn due(&mut self) -> Vec<(Question, Pace, Ticket)> {
-        let (wait, free): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.old).into_iter().partition(|(old, _)| self.asked.contains_key(old));
-        self.old = wait;
-        free.into_iter()
-            .map(|(question, pace)| {
-                let ticket = self.ticket();
-                self.asked.insert(question, ticket);
-                (question, pace, ticket)
-            })
-            .collect()
+/// Asks every old question whose kind is free.
+pub(super) fn ask(model: &mut Model) {
+    let old = std::mem::take(&mut model.requests.old);
+    for (question, pace) in old {
+        if model.requests.asked.contains_key(&question) {
+            model.requests.old.push((question, pace));
+        } else if let Some(query) = query(model, question) {
+            let ticket = model.requests.ticket();
+            model.requests.asked.insert(question, (ticket, query.clone()));
+            model.effects.push(Effect::Query { ticket, kind: question, query, pace });
+        }
+    }
+}
+
+/// What a question asks for in the present state; none if there is nothing to ask about.
+pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
+    let conversation = &model.conversation;
+    let session = || model.front_row.as_ref().map(|row| row.row.session.id.clone());
+    Some(match question {
+        Question::Overview => Query::Overview,
+        Question::Sessions => Query::Sessions {
+            filter: model.sessions.filter.text(),
+            after: model.sessions.start.clone(),
+            limit: model.sessions.limit,
+        },
+        Question::Front => Query::SessionAt { key: model.front.clone() },
+        Question::Conversation => {
+            Query::Conversation { session: session()?, before: None, limit: conversation::PAGE }
+        }
+        Question::Earlier => Query::Conversation {
+            session: conversation.session.clone()?,
+            before: Some(conversation.kept.first()?.entry.id),
+            limit: conversation::PAGE,
+        },
+        Question::Queue => Query::SessionQueue { session: session()? },
+        Question::Backlog => Query::Backlog { limit: MOST_BACKLOG },
+        Question::Log => Query::Events {
+            page: EventPage::Newest,
+            level: model.log.level,
+            session: model.log.only.clone(),
+            limit: log::PAGE,
+        },
+        Question::LogEarlier => Query::Events {
+            page: EventPage::Before(model.log.rows.front()?.seq),
+            level: model.log.level,
+            session: model.log.only.clone(),
+            limit: log::PAGE,
+        },
+        Question::Composer => Query::Composer { key: model.front.clone() },
+        Question::PaletteSessions => Query::Sessions {
+            filter: super::picking::palette_text(model)?,
+            after: None,
+            limit: PALETTE_SESSIONS,
+        },
+    })
+}
+
+/// Marks everything that a view shows as old.
+pub(super) fn mark_all(model: &mut Model, pace: Pace) {
+    use Question::{Backlog, Conversation, Front, Log, Overview, Queue, Sessions};
+    for question in [Overview, Sessions, Front, Conversation, Queue, Backlog, Log] {
+        model.requests.mark(question, pace);
+    }
+}
+
+/// Marks everything about the session in front as old.
+pub(super) fn mark_front(model: &mut Model, pace: Pace) {
+    for question in [Question::Front, Question::Conversation, Question::Queue] {
+        model.requests.mark(question, pace);
     }
 }
 
@@ -67,8 +133,22 @@ pub(super) struct Memory {
     pub(super) key_at: Option<Time>,
     /// Keys that may be a paste without brackets, held back for a moment.
     pub(super) held: Vec<Key>,
-    /// What a person calls sessions that were seen.
+    /// Whether an Enter in the composer waits to see if it is part of such a paste.
+    pub(super) held_enter: bool,
+    /// Whether keys in the composer are such a paste.
+    pub(super) pasting: bool,
+    /// What a person calls sessions that were seen, with their keys.
     pub(super) names: HashMap<SessionId, (SessionKey, String)>,
     /// What commands on their way are for.
-    pub(super) purposes: HashMap<Ticket, super::replies::Purpose>,
+    pub(super) purposes: HashMap<Ticket, replies::Purpose>,
+    /// Where conversations were left that were not followed.
+    pub(super) places: HashMap<SessionKey, (Scroll, Option<EntryKey>)>,
+    /// Whether the focus at the start is decided.
+    pub(super) started: bool,
+    /// Whether the console leaves when the engine has stopped.
+    pub(super) quitting: bool,
+    /// Whether the loaded conversation must be replaced rather than added to.
+    pub(super) reload: bool,
+    /// The pane that the filter's text field belongs to.
+    pub(super) filter_of: Option<super::focus::Pane>,
 }

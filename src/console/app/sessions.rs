@@ -85,6 +85,17 @@ pub struct SessionList {
     pub(super) thawed: Option<Vec<ListRow>>,
     /// Whether the window walks to the end of the list.
     pub(super) walks_to_end: bool,
+    /// What to do when the wanted window has come; none: it is the one that is shown.
+    pub(super) coming: Option<Coming>,
+}
+
+/// What to do when another window of the list has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coming {
+    /// Keep the selection on its thing.
+    Shift,
+    /// Select the first row and put it in front.
+    SelectFirst,
 }
 
 impl Default for SessionList {
@@ -104,6 +115,7 @@ impl Default for SessionList {
             earlier: Vec::new(),
             thawed: None,
             walks_to_end: false,
+            coming: None,
         }
     }
 }
@@ -122,6 +134,36 @@ impl SessionList {
     /// How many rows match behind the loaded ones.
     pub fn after(&self) -> usize {
         self.hits.saturating_sub(self.before + self.rows.len())
+    }
+
+    /// Whether the list is being read through to its end.
+    pub fn walks_to_end(&self) -> bool {
+        self.walks_to_end
+    }
+
+    /// Wants the window at the top of the list.
+    pub(super) fn rewind(&mut self) {
+        self.start = None;
+        self.limit = PAGE;
+        self.earlier.clear();
+        self.walks_to_end = false;
+        self.coming = Some(Coming::Shift);
+    }
+
+    /// Wants the window to start so many rows further on.
+    pub(super) fn step_forward(&mut self, rows: usize) {
+        let Some(last) = rows.checked_sub(1).and_then(|index| self.rows.get(index)) else { return };
+        self.earlier.push((self.start.take(), rows));
+        self.start = Some(last.row.cursor());
+        self.coming = Some(Coming::Shift);
+    }
+
+    /// Wants the window to start where it did before its last step.
+    pub(super) fn step_back(&mut self) {
+        if let Some((start, _)) = self.earlier.pop() {
+            self.start = start;
+            self.coming = Some(Coming::Shift);
+        }
     }
 
     /// How many of the loaded rows are in a state.

@@ -1,10 +1,162 @@
 //! `update`: the one place where the screen's state changes.
 
-use super::Model;
-use super::msg::{Effect, Msg};
+use super::focus::{Pane, View};
+use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
+use super::overlay::{Card, CardKind};
+use super::{Model, answers, model::Link, mouse, notices, overlay::Overlay, replies, requests, typing};
+use super::{updates, walk, writing};
+use crate::domain::Time;
 
-/// Changes the state by what happened, and returns what is to be done.
+/// Changes the state by what happened, and returns what is to be done, in order.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let _ = (model, msg);
-    Vec::new()
+    match msg {
+        Msg::Key(key, at) => {
+            advance(model, at);
+            model.memory.started = true;
+            typing::key(model, key, at);
+        }
+        Msg::Paste(text, at) => {
+            advance(model, at);
+            model.memory.started = true;
+            typing::paste(model, &text);
+        }
+        Msg::Mouse(mouse, at) => {
+            advance(model, at);
+            model.memory.started = true;
+            mouse::mouse(model, mouse);
+        }
+        Msg::Resize { width, height } => {
+            model.dirty |= model.size != (width, height);
+            model.size = (width, height);
+        }
+        Msg::Drawn(measured) => drawn(model, measured),
+        Msg::Update(update) => updates::update(model, update),
+        Msg::Answered { ticket, result } => answers::answered(model, ticket, result),
+        Msg::Replied { ticket, result } => replies::replied(model, ticket, result),
+        Msg::Connected(reach) => connected(model, reach),
+        Msg::EngineGone { reason, at } => gone(model, &reason, at),
+        Msg::Tick(at) => tick(model, at),
+        Msg::Fired(timer, at) => fired(model, timer, at),
+        Msg::EditorClosed(Ok(text)) => writing::external_text(model, &text),
+        Msg::EditorClosed(Err(why)) => model.tell(Tone::Error, why),
+        Msg::Notice(tone, words) => {
+            if let Some(Card { kind: CardKind::Gone { trying, .. }, .. }) = &mut model.card {
+                *trying = None;
+            }
+            model.tell(tone, words);
+        }
+    }
+    settle(model);
+    requests::ask(model);
+    if matches!(model.link, Link::Gone { .. }) {
+        withhold_questions(model);
+    }
+    std::mem::take(&mut model.effects)
+}
+
+/// The effects of the start: everything is asked for.
+pub fn start(model: &mut Model) -> Vec<Effect> {
+    requests::mark_all(model, Pace::AtOnce);
+    model.requests.mark(Question::Composer, Pace::AtOnce);
+    requests::ask(model);
+    std::mem::take(&mut model.effects)
+}
+
+/// The time never goes back, whatever order messages come in.
+fn advance(model: &mut Model, at: Time) {
+    model.now = model.now.max(at);
+}
+
+fn tick(model: &mut Model, at: Time) {
+    advance(model, at);
+    if model.behind.is_some_and(|behind| at - behind.reloaded_at > chrono::TimeDelta::minutes(1)) {
+        model.behind = None;
+    }
+    notices::expire(model);
+    model.dirty = true;
+}
+
+fn fired(model: &mut Model, timer: Timer, at: Time) {
+    advance(model, at);
+    match timer {
+        Timer::Thaw => answers::thaw(model),
+        Timer::Notices => notices::expire(model),
+        Timer::SaveDraft => writing::save_draft(model),
+        Timer::Disarm => {
+            if model.armed.as_ref().is_some_and(|armed| armed.until <= at) {
+                model.armed = None;
+                model.dirty = true;
+            }
+        }
+        Timer::Burst => typing::burst_ended(model),
+    }
+}
+
+fn connected(model: &mut Model, reach: Reach) {
+    model.link = Link::Up(reach);
+    model.requests.forget();
+    if matches!(model.card, Some(Card { kind: CardKind::Gone { .. }, .. })) {
+        model.card = None;
+        model.tell(Tone::Info, "connected");
+    }
+    requests::mark_all(model, Pace::AtOnce);
+    model.requests.mark(Question::Composer, Pace::AtOnce);
+    model.dirty = true;
+}
+
+fn gone(model: &mut Model, reason: &str, at: Time) {
+    advance(model, at);
+    if model.memory.quitting {
+        model.effects.push(Effect::Quit(Leave::Stopped));
+        return;
+    }
+    let reason = crate::domain::sanitize::one_line(reason).into_owned();
+    model.link = Link::Gone { reason: reason.clone(), at };
+    model.requests.forget();
+    let kind = CardKind::Gone { reason, at, trying: None };
+    model.card = Some(Card { kind, focused_at: None, marked: 0, hidden: false });
+    model.dirty = true;
+}
+
+/// Without an engine no question is asked; on reconnecting everything is asked anew.
+fn withhold_questions(model: &mut Model) {
+    model.effects.retain(|effect| !matches!(effect, Effect::Query { .. }));
+    model.requests.forget();
+}
+
+/// Takes in what only drawing can tell. What it changes was already drawn: nothing becomes dirty.
+fn drawn(model: &mut Model, measured: Measured) {
+    let rows_changed =
+        measured.list_rows != model.measured.list_rows || measured.queue_rows != model.measured.queue_rows;
+    model.measured = measured;
+    if rows_changed {
+        walk::show_selection(model);
+        model.dirty = true;
+    }
+    walk::settle_scroll(model);
+    if measured.top_shown && model.conversation.more_before && model.conversation.loaded {
+        model.requests.mark(Question::Earlier, Pace::AtOnce);
+    }
+    if let Some(Overlay::Viewer(viewer)) = model.overlays.last_mut() {
+        viewer.top = viewer.top.min(measured.overlay_lines.saturating_sub(measured.overlay_rows));
+    }
+}
+
+/// Keeps what must always hold: the focus is on something that exists, selections are in range.
+fn settle(model: &mut Model) {
+    let list_only = model.view != View::Sessions;
+    let gone = match model.pane {
+        Pane::List | Pane::Filter => false,
+        Pane::Queue => list_only || model.queue.rows.is_empty(),
+        Pane::Conversation | Pane::Composer => list_only,
+    };
+    if gone {
+        model.pane = if list_only { Pane::List } else { Pane::Composer };
+        model.dirty = true;
+    }
+    model.sessions.selected = model.sessions.selected.min(model.sessions.rows.len().saturating_sub(1));
+    for list in [&mut model.queue, &mut model.backlog] {
+        list.selected = list.selected.min(list.rows.len().saturating_sub(1));
+    }
+    model.log.selected = model.log.selected.min(model.log.rows.len().saturating_sub(1));
 }

@@ -1,0 +1,257 @@
+//! Questions, cards and texts to read: what opens them, what their keys do.
+
+use super::action::Action;
+use super::focus::Focus;
+use super::model::Link;
+use super::msg::{Effect, Leave, Reach, Tone};
+use super::overlay::{Button, CardKind, Confirm, Deed, Overlay, Viewer};
+use super::{Model, acts, notices, walk, words, writing};
+use crate::domain::api::Command;
+use crate::domain::queue::Intent;
+use crate::domain::sanitize::{many_lines, one_line};
+
+/// A card takes keys so long after it got the focus: a key meant for what was there before is not its.
+const CARD_RESTS: chrono::TimeDelta = chrono::TimeDelta::milliseconds(400);
+
+/// A button of a question.
+pub(super) fn button(title: &str, action: Action, does: Deed) -> Button {
+    Button { title: title.to_owned(), action, does }
+}
+
+/// Asks before something that can't be taken back. The deed holds the identities of this moment.
+pub(super) fn ask(model: &mut Model, question: &str, detail: &str, yes: &str, does: Deed) {
+    let buttons = vec![button("cancel", Action::No, Deed::Nothing), button(yes, Action::Yes, does)];
+    open_question(model, question, detail, buttons);
+}
+
+pub(super) fn open_question(model: &mut Model, question: &str, detail: &str, buttons: Vec<Button>) {
+    let confirm = Confirm {
+        question: one_line(question).into_owned(),
+        detail: many_lines(detail).into_owned(),
+        buttons,
+        marked: 0,
+        opened_at: model.now,
+    };
+    model.overlays.push(Overlay::Confirm(confirm));
+    model.dirty = true;
+}
+
+/// Asks how to leave.
+pub(super) fn ask_quit(model: &mut Model) {
+    let running = model.overview.as_ref().map_or(0, |overview| overview.running);
+    let turns = words::count(running, "turn");
+    let cancel = button("cancel", Action::No, Deed::Nothing);
+    let (question, detail, buttons) = match &model.link {
+        Link::Gone { .. } | Link::Up(Reach::StoreOnly) => (
+            "Leave this screen?",
+            "No engine runs here.".to_owned(),
+            vec![cancel, button("leave", Action::Yes, Deed::Leave)],
+        ),
+        Link::Up(Reach::Attached { pid }) => (
+            "Leave this screen?",
+            format!("The engine runs elsewhere (pid {pid}) and goes on. {turns} running."),
+            vec![cancel, button("detach", Action::Yes, Deed::Detach)],
+        ),
+        Link::Up(Reach::Here) => (
+            "Stop the engine, or leave it running without a screen?",
+            format!(
+                "{turns} running. Stopping waits for them, then cuts what still runs; what waits stays on disk. \
+                 Left running, switchboard looks in again and switchboard stop ends it."
+            ),
+            vec![
+                cancel,
+                button("stop the engine", Action::Yes, Deed::StopAndQuit),
+                button("leave it running", Action::KeepRunning, Deed::LeaveRunning),
+            ],
+        ),
+    };
+    open_question(model, question, &detail, buttons);
+}
+
+/// Shows a text.
+pub(super) fn show_text(model: &mut Model, title: &str, text: &str) {
+    let viewer = Viewer { title: one_line(title).into_owned(), text: many_lines(text).into_owned(), top: 0 };
+    model.overlays.push(Overlay::Viewer(viewer));
+    model.dirty = true;
+}
+
+/// Closes the overlay in front. A changed text asks first.
+pub(super) fn close(model: &mut Model) {
+    if let Some(Overlay::ItemEditor(editor)) = model.overlays.last()
+        && editor.is_changed()
+    {
+        let question = "Throw the changed text away?";
+        let buttons = vec![
+            button("go on editing", Action::No, Deed::Nothing),
+            button("throw away", Action::Yes, Deed::CloseEditor),
+        ];
+        return open_question(model, question, "The item keeps its text of before.", buttons);
+    }
+    model.overlays.pop();
+    model.dirty = true;
+}
+
+/// A key of a question or a card. False if it has none of that name.
+pub(super) fn press(model: &mut Model, action: Action) -> bool {
+    if rests(model) && !matches!(action, Action::Close) {
+        model.tell(Tone::Info, "that key came too soon after this opened: press it again");
+        return true;
+    }
+    match (model.focus(), model.overlays.last_mut()) {
+        (Focus::Overlay, Some(Overlay::Confirm(confirm))) => {
+            let count = confirm.buttons.len();
+            let pressed = match action {
+                Action::ButtonLeft => {
+                    confirm.marked = (confirm.marked + count - 1) % count;
+                    return true;
+                }
+                Action::ButtonRight => {
+                    confirm.marked = (confirm.marked + 1) % count;
+                    return true;
+                }
+                Action::Press => Some(confirm.marked),
+                Action::Close => Some(0),
+                action => confirm.buttons.iter().position(|button| button.action == action),
+            };
+            pressed.is_some_and(|index| press_button(model, index))
+        }
+        (Focus::Card, _) => press_card(model, action),
+        _ => false,
+    }
+}
+
+fn rests(model: &Model) -> bool {
+    let since = match (model.focus(), model.overlays.last(), &model.card) {
+        (Focus::Overlay, Some(Overlay::Confirm(confirm)), _) => Some(confirm.opened_at),
+        (Focus::Card, _, Some(card)) => card.focused_at,
+        _ => None,
+    };
+    since.is_some_and(|since| model.now - since < CARD_RESTS)
+}
+
+/// Presses a button of the question in front.
+pub(super) fn press_button(model: &mut Model, index: usize) -> bool {
+    let Some(Overlay::Confirm(confirm)) = model.overlays.last() else { return false };
+    let Some(deed) = confirm.buttons.get(index).map(|button| button.does.clone()) else { return false };
+    model.overlays.pop();
+    model.dirty = true;
+    do_deed(model, deed);
+    true
+}
+
+fn do_deed(model: &mut Model, deed: Deed) {
+    match deed {
+        Deed::Nothing => {}
+        Deed::Command(command) => acts::act(model, *command),
+        Deed::Submit { key, text } => writing::submit(model, key, text, Intent::Plain),
+        Deed::CloseEditor => drop(model.overlays.pop()),
+        Deed::StopAndQuit => {
+            writing::save_draft(model);
+            model.memory.quitting = true;
+            let why = "asked in this window".to_owned();
+            acts::act(model, Command::Stop { why });
+        }
+        Deed::LeaveRunning => leave(model, Leave::EngineGoesOn),
+        Deed::Detach => leave(model, Leave::Detached),
+        Deed::Leave => leave(model, Leave::Stopped),
+    }
+}
+
+fn leave(model: &mut Model, how: Leave) {
+    writing::save_draft(model);
+    model.effects.push(Effect::Quit(how));
+}
+
+/// The actions of the card that opened by itself: its buttons, in order.
+pub fn card_buttons(kind: &CardKind) -> &'static [Action] {
+    match kind {
+        CardKind::Gone { .. } => &[Action::Close, Action::CardReconnect, Action::CardStartHere],
+        CardKind::Drain => &[Action::Close, Action::CutNow, Action::KeepRunning],
+    }
+}
+
+fn press_card(model: &mut Model, action: Action) -> bool {
+    let Some(card) = &mut model.card else { return false };
+    let buttons = card_buttons(&card.kind);
+    let action = match action {
+        Action::ButtonLeft => {
+            card.marked = (card.marked + buttons.len() - 1) % buttons.len();
+            return true;
+        }
+        Action::ButtonRight => {
+            card.marked = (card.marked + 1) % buttons.len();
+            return true;
+        }
+        Action::Press => buttons[card.marked.min(buttons.len() - 1)],
+        action => action,
+    };
+    if !buttons.contains(&action) {
+        return false;
+    }
+    match action {
+        Action::CutNow => acts::act(model, Command::CutNow),
+        Action::KeepRunning => {
+            model.memory.quitting = false;
+            acts::act(model, Command::KeepRunning);
+        }
+        Action::CardReconnect => reconnect(model),
+        Action::CardStartHere => start_here(model),
+        _ => walk::out(model),
+    }
+    true
+}
+
+/// Tries to reach the engine again.
+pub(super) fn reconnect(model: &mut Model) {
+    trying(model, "reconnecting…");
+    model.effects.push(Effect::Reconnect);
+}
+
+/// Starts the engine in this window.
+pub(super) fn start_here(model: &mut Model) {
+    trying(model, "starting the engine here…");
+    model.effects.push(Effect::StartHere);
+}
+
+fn trying(model: &mut Model, words: &'static str) {
+    match model.card.as_mut().map(|card| &mut card.kind) {
+        Some(CardKind::Gone { trying, .. }) => *trying = Some(words),
+        _ => notices::push(model, Tone::Info, words, None),
+    }
+    model.dirty = true;
+}
+
+/// ctrl-c: closes what is open, clears the draft, arms and then stops the turn in front, or asks how to leave.
+pub(super) fn step_back(model: &mut Model) {
+    let in_composer = model.focus() == Focus::Pane(super::focus::Pane::Composer);
+    match model.focus() {
+        _ if !model.pending.is_empty() => model.pending.clear(),
+        Focus::Overlay | Focus::Card | Focus::Pane(super::focus::Pane::Filter) => walk::out(model),
+        Focus::Pane(_) if in_composer && writing::close_popup(model) => {}
+        Focus::Pane(_)
+            if in_composer && model.composer().is_some_and(|composer| !composer.text.is_empty()) =>
+        {
+            writing::clear_into_history(model);
+        }
+        Focus::Pane(_) => stop_or_quit(model),
+    }
+}
+
+fn stop_or_quit(model: &mut Model) {
+    let turn = model.front_row.as_ref().and_then(|row| {
+        row.row
+            .turn
+            .as_ref()
+            .filter(|turn| !turn.stopping)
+            .map(|turn| (row.row.session.id.clone(), turn.turn))
+    });
+    let Some((session, turn)) = turn.filter(|_| super::border::locked(model).is_none()) else {
+        return ask_quit(model);
+    };
+    match model.armed.take() {
+        Some(armed) if armed.turn == turn && armed.until > model.now => {
+            acts::act(model, Command::StopTurn { session, turn: Some(turn) });
+        }
+        _ => acts::arm(model, turn),
+    }
+}

@@ -1,0 +1,139 @@
+//! Why an action can't be done now: a disabled key says why.
+
+use super::action::Action;
+use super::border::locked;
+use super::keymap::Context;
+use super::model::Link;
+use super::msg::Reach;
+use super::overlay::{CardKind, Overlay};
+use super::{Model, item_acts, why};
+use crate::domain::queue::Gate;
+
+/// Why `action` can't be done now, with what would free it; none: it can.
+pub fn why_not(model: &Model, action: Action) -> Option<String> {
+    if changes_something(action)
+        && let Some(why) = locked(model)
+    {
+        return Some(why.to_owned());
+    }
+    match action {
+        action if action.spec().home == Context::Queue => item_acts::why_not(model, action),
+        Action::StopTurn => stop(model),
+        Action::GoOn => go_on(model),
+        Action::PreviousMemory => {
+            let row = model.front_row.as_ref();
+            missing(
+                row.and_then(|row| row.row.session.previous.as_ref()),
+                "there is no memory before this one",
+            )
+        }
+        Action::UndoAct => {
+            let undo = model.notices.iter().find(|notice| notice.undo.is_some() && notice.until > model.now);
+            missing(undo, "nothing was done in the last 10 s that can be taken back")
+        }
+        Action::Suspend => matches!(model.link, Link::Up(Reach::Here)).then(|| {
+            "the engine runs in this window and would stand still; q leaves it running without a screen"
+                .to_owned()
+        }),
+        Action::Reconnect | Action::StartHere => gone_or_none(model),
+        Action::CardReconnect | Action::CardStartHere => card(model, CardKindName::Gone),
+        Action::CutNow => card(model, CardKindName::Drain),
+        Action::KeepRunning if !matches!(model.overlays.last(), Some(Overlay::Confirm(_))) => {
+            card(model, CardKindName::Drain)
+        }
+        Action::Hold => gate(model, Gate::Open, "the engine does not begin turns now anyway"),
+        Action::Release => gate(model, Gate::Held, "the engine is not on hold"),
+        Action::NextNeed => {
+            let needs = model.overview.as_ref().is_some_and(|overview| overview.needs_you > 0);
+            (!needs && model.card.is_none()).then(|| "nothing needs you".to_owned())
+        }
+        Action::Copy => missing(why::subject_text(model), "nothing is selected"),
+        Action::CopyId => missing(why::subject_id(model), "nothing is selected"),
+        Action::Why => missing(why::card(model), "nothing is selected"),
+        Action::OnlySession if model.log.only.is_none() => {
+            missing(subject_session(model), "this row is about no session")
+        }
+        Action::OpenSubject => missing(known_session(model), "this row is about no session that is live"),
+        Action::Fold => missing(model.conversation.cursor_index(), "the cursor is on no entry"),
+        _ => None,
+    }
+}
+
+fn changes_something(action: Action) -> bool {
+    use Action as A;
+    match action {
+        // Going on with an engine that is gone means reaching it again.
+        A::StopTurn | A::PreviousMemory | A::NewSession | A::Hold | A::Release | A::UndoAct => true,
+        A::EditItem | A::DropItem | A::MoveUp | A::MoveDown | A::SwitchLane | A::PutBack | A::ClearQueue => {
+            true
+        }
+        A::Save | A::CutNow | A::Send | A::SendQueued => true,
+        _ => false,
+    }
+}
+
+fn missing<T>(thing: Option<T>, why: &str) -> Option<String> {
+    thing.is_none().then(|| why.to_owned())
+}
+
+fn stop(model: &Model) -> Option<String> {
+    let Some(row) = &model.front_row else { return Some("nothing was ever said here".to_owned()) };
+    match &row.row.turn {
+        None => Some(format!("no turn runs in {}", row.name)),
+        Some(turn) if turn.stopping => Some("the turn was told to stop already".to_owned()),
+        Some(_) => None,
+    }
+}
+
+fn go_on(model: &Model) -> Option<String> {
+    if matches!(model.link, Link::Gone { .. }) {
+        return None;
+    }
+    if let Some(why) = locked(model) {
+        return Some(why.to_owned());
+    }
+    let Some(row) = model.front_row.as_ref().map(|row| &row.row) else {
+        return Some("nothing was ever said here".to_owned());
+    };
+    match (row.session.hold, &row.turn, &row.last_error) {
+        (Some(_), ..) => None,
+        (None, Some(_), _) => Some("its turn runs".to_owned()),
+        (None, None, Some(_)) => None,
+        (None, None, None) => Some("its queue is not held and its last turn did not fail".to_owned()),
+    }
+}
+
+fn gone_or_none(model: &Model) -> Option<String> {
+    match model.link {
+        Link::Gone { .. } | Link::Up(Reach::StoreOnly) => None,
+        Link::Up(_) => Some("the engine is reached".to_owned()),
+    }
+}
+
+enum CardKindName {
+    Gone,
+    Drain,
+}
+
+fn card(model: &Model, wanted: CardKindName) -> Option<String> {
+    match (model.card.as_ref().map(|card| &card.kind), wanted) {
+        (Some(CardKind::Gone { .. }), CardKindName::Gone) | (Some(CardKind::Drain), CardKindName::Drain) => {
+            None
+        }
+        (_, CardKindName::Gone) => Some("the engine is not gone".to_owned()),
+        (_, CardKindName::Drain) => Some("the engine does not stop".to_owned()),
+    }
+}
+
+fn gate(model: &Model, wanted: Gate, why: &str) -> Option<String> {
+    let gate = model.overview.as_ref().map(|overview| overview.engine.gate);
+    (gate != Some(wanted)).then(|| why.to_owned())
+}
+
+fn subject_session(model: &Model) -> Option<&crate::domain::id::SessionId> {
+    model.log.current()?.session.as_ref()
+}
+
+fn known_session(model: &Model) -> Option<()> {
+    model.memory.names.get(subject_session(model)?).map(drop)
+}

@@ -1,0 +1,77 @@
+//! The session in front: which it is, and what belongs to it.
+
+use super::Model;
+use super::conversation::{Conversation, Scroll};
+use super::items::ItemList;
+use super::msg::{Pace, Question};
+use super::requests::mark_front;
+use super::sessions::ListRow;
+use super::writing;
+use crate::domain::id::SessionKey;
+
+/// How many scroll places are remembered.
+const MOST_PLACES: usize = 256;
+
+/// Puts the session of a key in front. Draft, scroll place and cursor of the one before are kept.
+pub(super) fn show(model: &mut Model, key: &SessionKey) {
+    if model.front == *key {
+        return;
+    }
+    leave(model);
+    model.front = key.clone();
+    model.front_row = model.sessions.find(key).cloned();
+    model.queue = ItemList::default();
+    model.conversation = Conversation::default();
+    if let Some((scroll, cursor)) = model.memory.places.remove(key) {
+        model.conversation.scroll = scroll;
+        model.conversation.cursor = cursor;
+    }
+    model.armed = None;
+    mark_front(model, Pace::AtOnce);
+    if !writing::is_loaded(model) {
+        model.requests.mark(Question::Composer, Pace::AtOnce);
+    }
+    if let Some(index) = model.sessions.rows.iter().position(|row| row.key() == key) {
+        model.sessions.selected = index;
+    }
+    model.dirty = true;
+}
+
+fn leave(model: &mut Model) {
+    writing::save_draft(model);
+    writing::let_go(model);
+    let conversation = &model.conversation;
+    if conversation.scroll != Scroll::Follow && model.memory.places.len() < MOST_PLACES {
+        let place = (conversation.scroll, conversation.cursor);
+        model.memory.places.insert(model.front.clone(), place);
+    }
+}
+
+/// Takes in a new row of the session in front. A reset has put another memory under the key: its
+/// conversation and queue are asked for.
+pub(super) fn set_row(model: &mut Model, row: Option<ListRow>) {
+    model.dirty |= model.front_row != row;
+    let id = row.as_ref().map(|row| row.row.session.id.clone());
+    if model.conversation.session != id {
+        model.conversation = Conversation { session: id.clone(), ..Conversation::default() };
+        model.queue = ItemList::default();
+        if id.is_some() {
+            model.requests.mark(Question::Conversation, Pace::AtOnce);
+            model.requests.mark(Question::Queue, Pace::AtOnce);
+        }
+    }
+    if id.is_none() {
+        // Nothing was ever said under this key: there is nothing to wait for.
+        model.conversation.loaded = true;
+        model.queue.loaded = true;
+    }
+    model.front_row = row;
+}
+
+/// What a person calls the session in front.
+pub(super) fn name(model: &Model) -> String {
+    match &model.front_row {
+        Some(row) => row.name.clone(),
+        None => super::sessions::name_of(&model.front).into_owned(),
+    }
+}

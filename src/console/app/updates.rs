@@ -1,0 +1,113 @@
+//! Updates: what the engine tells by itself. They mark what they concern as old; only streaming text
+//! and the log are taken in as they come.
+
+use super::conversation::Again;
+use super::focus::View;
+use super::model::Behind;
+use super::msg::{Pace, Question};
+use super::overlay::{Card, CardKind};
+use super::requests::{mark_all, mark_front};
+use super::{Model, answers};
+use crate::domain::api::{EngineStatus, Piece, Update};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::sanitize::one_line;
+
+pub(super) fn update(model: &mut Model, update: Update) {
+    match update {
+        Update::Event(event) => take_event(model, &event),
+        Update::Stream(piece) => take_piece(model, &piece),
+        Update::Engine(mut status) => {
+            clean_status(&mut status);
+            set_status(model, *status);
+            model.requests.mark(Question::Overview, Pace::Gently);
+        }
+        Update::Lagged { missed } => {
+            let before = model.behind.map_or(0, |behind| behind.missed);
+            model.behind = Some(Behind { missed: before + missed, reloaded_at: model.now });
+            model.memory.reload = true;
+            mark_all(model, Pace::AtOnce);
+            model.dirty = true;
+        }
+    }
+}
+
+fn take_event(model: &mut Model, event: &Event) {
+    answers::add_to_log(model, event);
+    model.requests.mark(Question::Overview, Pace::Gently);
+    model.requests.mark(Question::Sessions, Pace::Gently);
+    if model.view == View::Queue {
+        model.requests.mark(Question::Backlog, Pace::Gently);
+    }
+    let ours = event.session.is_some() && event.session == model.conversation.session;
+    let reborn = matches!(&event.kind, EventKind::SessionCreated { key, .. } | EventKind::SessionResumed { key } if *key == model.front);
+    if reborn || (ours && matches!(event.kind, EventKind::SessionEnded { .. })) {
+        model.requests.mark(Question::Front, Pace::AtOnce);
+    }
+    if ours {
+        model.memory.reload |= matches!(event.kind, EventKind::TurnsHidden { .. });
+        // The operator looks at it: what happens in it is shown without delay.
+        mark_front(model, Pace::AtOnce);
+    }
+}
+
+fn take_piece(model: &mut Model, piece: &Piece) {
+    if model.conversation.session.as_ref() != Some(&piece.session) {
+        return;
+    }
+    let now = model.now;
+    if let Some(turn) = model.front_row.as_mut().and_then(|row| row.row.turn.as_mut()) {
+        turn.last_output_at = Some(now);
+    }
+    if !model.conversation.loaded {
+        // The answer on its way holds it, or the next piece shows a gap.
+        return;
+    }
+    if model.conversation.take_piece(piece) == Again::Ask {
+        model.requests.mark(Question::Conversation, Pace::Gently);
+    }
+    if model.conversation.follows() {
+        model.conversation.cursor = model.conversation.entries.last().map(|entry| entry.key);
+    }
+    model.dirty |= model.view == View::Sessions;
+}
+
+/// Makes the texts of a status safe to show.
+pub(super) fn clean_status(status: &mut EngineStatus) {
+    let clean = |text: &mut String| *text = one_line(text).into_owned();
+    clean(&mut status.agent);
+    if let Some(hold) = &mut status.held {
+        clean(&mut hold.why);
+    }
+    if let Some(trouble) = &mut status.store_trouble {
+        clean(&mut trouble.why);
+    }
+    if let Some(drain) = &mut status.drain {
+        clean(&mut drain.why);
+        drain.waits_for.iter_mut().for_each(|(_, name)| clean(name));
+    }
+}
+
+/// Takes in a clean status: a drain opens its card, its end closes it.
+pub(super) fn set_status(model: &mut Model, status: EngineStatus) {
+    let drains = model.card.as_ref().is_some_and(|card| card.kind == CardKind::Drain);
+    match (&status.drain, drains) {
+        (Some(_), false) => {
+            // It takes the focus only if the operator asked for it here.
+            let focused_at = model.memory.quitting.then_some(model.now);
+            model.card = Some(Card { kind: CardKind::Drain, focused_at, marked: 0, hidden: false });
+            model.dirty = true;
+        }
+        (None, true) => {
+            model.card = None;
+            model.memory.quitting = false;
+            model.dirty = true;
+        }
+        _ => {}
+    }
+    if let Some(overview) = &mut model.overview
+        && overview.engine != status
+    {
+        overview.engine = status;
+        model.dirty = true;
+    }
+}

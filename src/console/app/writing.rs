@@ -1,0 +1,304 @@
+//! Writing: drafts, sending, history, completion.
+
+use super::action::Action;
+use super::composer::{AckLine, AckState, Composer, Popup, Sent};
+use super::focus::{Focus, Pane};
+use super::msg::{Effect, Timer, Tone};
+use super::overlay::{Overlay, Run};
+use super::replies::Purpose;
+use super::{Model, acts, asking, border, fuzzy, picking};
+use crate::domain::api::{Command, ComposerMemory};
+use crate::domain::id::SessionKey;
+use crate::domain::queue::{Intent, Source, check_text};
+use crate::domain::slash::{self, Draft, Slash};
+
+/// A draft is saved when the operator has paused for so long.
+const SAVE_AFTER: chrono::TimeDelta = chrono::TimeDelta::seconds(1);
+/// How many texts of a history are kept here.
+const MOST_HISTORY: usize = 200;
+
+/// The composer of the session in front.
+pub(super) fn composer(model: &mut Model) -> &mut Composer {
+    model.composers.entry(model.front.clone()).or_default()
+}
+
+/// Whether the composer in front has its draft and history.
+pub(super) fn is_loaded(model: &Model) -> bool {
+    model.composer().is_some_and(|composer| composer.loaded)
+}
+
+/// Takes in what the store remembers. What the operator has begun to write meanwhile wins.
+pub(super) fn remember(model: &mut Model, key: &SessionKey, memory: ComposerMemory) {
+    let composer = model.composers.entry(key.clone()).or_default();
+    if composer.loaded {
+        return;
+    }
+    composer.loaded = true;
+    if composer.text.is_empty() && !memory.draft.is_empty() {
+        composer.text.set(&memory.draft);
+    }
+    composer.saved = memory.draft;
+    let typed = std::mem::replace(&mut composer.history, memory.history);
+    composer.history.extend(typed);
+    if *key == model.front {
+        model.dirty = true;
+        text_changed(model);
+    }
+}
+
+/// Does what must follow a change of the draft.
+pub(super) fn text_changed(model: &mut Model) {
+    let composer = composer(model);
+    if composer
+        .browsing
+        .as_ref()
+        .is_some_and(|(index, _)| composer.history.get(*index) != Some(&composer.text.text()))
+    {
+        composer.browsing = None;
+    }
+    composer.popup = completions(composer);
+    if composer.ack.as_ref().is_some_and(|ack| ack.state != AckState::Sending) && !composer.text.is_empty() {
+        composer.ack = None;
+    }
+    model.effects.push(Effect::Timer { timer: Timer::SaveDraft, at: model.now + SAVE_AFTER });
+    model.dirty = true;
+}
+
+/// Puts a text in at the composer's cursor.
+pub(super) fn insert(model: &mut Model, text: &str) {
+    composer(model).text.insert(text);
+    text_changed(model);
+}
+
+/// Replaces the draft; what stood there goes into the history.
+pub(super) fn set_draft(model: &mut Model, text: &str) {
+    let before = composer(model).text.text();
+    if !before.trim().is_empty() && before != text {
+        keep_in_history(model, before);
+    }
+    composer(model).text.set(text);
+    text_changed(model);
+}
+
+/// Saves the draft in front if the store has another.
+pub(super) fn save_draft(model: &mut Model) {
+    if border::locked(model).is_some() || model.composer().is_none() {
+        return;
+    }
+    let key = model.front.clone();
+    let composer = composer(model);
+    let text = composer.text.text();
+    if text == composer.saved {
+        return;
+    }
+    composer.saved.clone_from(&text);
+    acts::command(model, Purpose::SaveDraft, Command::SaveDraft { key, text });
+}
+
+/// Forgets a composer that the store can bring back.
+pub(super) fn let_go(model: &mut Model) {
+    let front = &model.front;
+    let done = model.composers.get(front).is_some_and(|composer| {
+        composer.text.text() == composer.saved
+            && composer.ack.as_ref().is_none_or(|ack| ack.state != AckState::Sending)
+    });
+    if done {
+        model.composers.remove(front);
+    }
+}
+
+/// Enter in the composer: accepts a completion, or sends.
+pub(super) fn enter(model: &mut Model) {
+    if !accept_completion(model) {
+        send(model, Intent::Plain);
+    }
+}
+
+/// Sends the draft. The draft is gone from the field at once and comes back if it is refused.
+pub(super) fn send(model: &mut Model, intent: Intent) {
+    let text = composer(model).text.text();
+    let refused = match (border::locked(model), slash::parse(&text)) {
+        (Some(why), _) => Some(why.to_owned()),
+        (None, Err(refusal)) => Some(refusal.to_string()),
+        (None, Ok(Draft::Command(Slash::Quit, _))) => {
+            clear(model);
+            return asking::ask_quit(model);
+        }
+        (None, Ok(Draft::Command(..))) => None,
+        (None, Ok(Draft::Text(text))) => check_text(&text).err().map(|refusal| refusal.to_string()),
+    };
+    if let Some(words) = refused {
+        composer(model).ack = Some(AckLine { words, state: AckState::Refused });
+        return;
+    }
+    clear(model);
+    keep_in_history(model, text.clone());
+    submit(model, model.front.clone(), text, intent);
+}
+
+/// Gives a text to a session and shows what becomes of it under its composer.
+pub(super) fn submit(model: &mut Model, key: SessionKey, text: String, intent: Intent) {
+    let to = key.clone();
+    let command = Command::Submit { to, text: text.clone(), intent, source: Source::Console };
+    let ticket = acts::command(model, Purpose::Submit, command);
+    let composer = model.composers.entry(key.clone()).or_default();
+    composer.ack = Some(AckLine { words: "sending…".to_owned(), state: AckState::Sending });
+    model.sent.push(Sent { ticket, key, text });
+    model.dirty = true;
+}
+
+fn clear(model: &mut Model) {
+    let composer = composer(model);
+    composer.text.set("");
+    composer.popup = None;
+    composer.browsing = None;
+    text_changed(model);
+}
+
+/// Clears the draft into the history; the store remembers it too.
+pub(super) fn clear_into_history(model: &mut Model) {
+    let text = composer(model).text.text();
+    clear(model);
+    keep_in_history(model, text.clone());
+    if border::locked(model).is_none() {
+        let key = model.front.clone();
+        acts::command(model, Purpose::SaveDraft, Command::RememberDraft { key, text });
+    }
+    model.tell(Tone::Info, "the draft was cleared; up brings it back");
+}
+
+fn keep_in_history(model: &mut Model, text: String) {
+    let history = &mut composer(model).history;
+    history.retain(|kept| *kept != text);
+    history.push(text);
+    let surplus = history.len().saturating_sub(MOST_HISTORY);
+    history.drain(..surplus);
+}
+
+/// A refused text comes back: into the draft, or into the history if another was begun.
+pub(super) fn give_back(model: &mut Model, sent: &Sent) {
+    let composer = model.composers.entry(sent.key.clone()).or_default();
+    if composer.text.is_empty() {
+        composer.text.set(&sent.text);
+    }
+}
+
+/// Up and down in the composer: in the popup, in the text, and at its edges in the history.
+pub(super) fn vertical(model: &mut Model, action: Action) {
+    let composer = composer(model);
+    let up = action == Action::HistoryUp;
+    if let Some(popup) = &mut composer.popup {
+        let length = popup.entries.len();
+        popup.marked = (popup.marked + if up { length - 1 } else { 1 }) % length;
+    } else if up && composer.text.on_first_line() {
+        browse(composer, -1);
+    } else if !up && composer.text.on_last_line() {
+        browse(composer, 1);
+    } else {
+        composer.text.act(action);
+    }
+    let browsing = composer.browsing.is_some();
+    if browsing {
+        model.effects.push(Effect::Timer { timer: Timer::SaveDraft, at: model.now + SAVE_AFTER });
+    }
+}
+
+fn browse(composer: &mut Composer, direction: i64) {
+    let newest = composer.history.len();
+    let here = composer.browsing.as_ref().map_or(newest, |(index, _)| *index);
+    let Some(to) = here.checked_add_signed(direction as isize).filter(|to| *to <= newest && *to != here)
+    else {
+        return;
+    };
+    let (_, draft) = composer.browsing.take().unwrap_or_else(|| (newest, composer.text.text()));
+    match composer.history.get(to) {
+        Some(text) => {
+            composer.text.set(text);
+            composer.browsing = Some((to, draft));
+        }
+        None => composer.text.set(&draft),
+    }
+    composer.popup = None;
+}
+
+/// The slash commands that fit what is typed, while only the command's word is being typed.
+fn completions(composer: &Composer) -> Option<Popup> {
+    let [line] = composer.text.lines() else { return None };
+    let word = line.strip_prefix('/')?;
+    if word.contains(char::is_whitespace) || word.starts_with('/') {
+        return None;
+    }
+    let mut fitting: Vec<(i64, &'static slash::Spec)> = slash::TABLE
+        .iter()
+        .filter_map(|spec| {
+            let names = std::iter::once(spec.name).chain(spec.aliases.iter().copied());
+            names.filter_map(|name| fuzzy::score(word, name)).max().map(|score| (score, spec))
+        })
+        .collect();
+    fitting.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let entries: Vec<_> = fitting.into_iter().map(|(_, spec)| spec).collect();
+    (!entries.is_empty()).then_some(Popup { entries, marked: 0 })
+}
+
+/// Completes the marked command. False if there is no popup, or the command's word is complete.
+pub(super) fn accept_completion(model: &mut Model) -> bool {
+    let composer = composer(model);
+    let Some(popup) = composer.popup.take() else { return false };
+    let Some(spec) = popup.entries.get(popup.marked) else { return false };
+    let typed = composer.text.text();
+    let word = typed.trim_start_matches('/');
+    if word == spec.name || (popup.marked == 0 && spec.aliases.contains(&word)) {
+        return false;
+    }
+    let space = if spec.args.is_empty() { "" } else { " " };
+    composer.text.set(&format!("/{}{space}", spec.name));
+    text_changed(model);
+    self::composer(model).popup = None;
+    true
+}
+
+/// Whether tab completes here instead of leaving the pane.
+pub(super) fn tab_completes(model: &Model) -> bool {
+    model.focus() == Focus::Pane(Pane::Composer)
+        && model.composer().is_some_and(|composer| {
+            composer.popup.is_some()
+                || composer.text.lines().first().is_some_and(|line| line.starts_with('/'))
+        })
+}
+
+/// Tab in a text that begins with `/`: completion only.
+pub(super) fn complete(model: &mut Model) {
+    if !accept_completion(model) {
+        model.tell(Tone::Info, "nothing to complete here; esc, then tab leaves");
+    }
+}
+
+/// Closes the completion. False if there is none.
+pub(super) fn close_popup(model: &mut Model) -> bool {
+    composer(model).popup.take().is_some()
+}
+
+/// The text that came back from the external editor.
+pub(super) fn external_text(model: &mut Model, text: &str) {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    if let Some(Overlay::ItemEditor(editor)) = model.overlays.last_mut() {
+        editor.text.set(text);
+    } else {
+        composer(model).text.set(text);
+        text_changed(model);
+    }
+    model.dirty = true;
+}
+
+/// Opens the history's search.
+pub(super) fn search_history(model: &mut Model) {
+    let mut entries = Vec::new();
+    for text in composer(model).history.iter().rev() {
+        let title = crate::domain::sanitize::one_line(&crate::domain::event::excerpt(text)).into_owned();
+        entries.push(picking::entry(title, "", Run::Draft(text.clone())));
+    }
+    match entries.is_empty() {
+        true => model.tell(Tone::Info, "nothing was sent from here yet"),
+        false => picking::open(model, super::overlay::PickerKind::History, entries),
+    }
+}
