@@ -1,6 +1,7 @@
 //! What is seen: the operator's screen.
 //!
-//! [`app`] is its state; [`tty`] is the terminal.
+//! [`app`] is its state; [`ui`] draws it; [`tty`] is the terminal.
 
 pub mod app;
 pub mod tty;
+pub mod ui;

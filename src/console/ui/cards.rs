@@ -1,0 +1,137 @@
+//! The cards that open by themselves: the engine is gone, the engine stops.
+
+use ratatui::layout::Rect;
+
+use super::card::{self, Button};
+use super::layout::{from_bottom, from_top};
+use super::paint::{Paint, state_role, to_cells};
+use super::theme::Role;
+use super::words::second;
+use crate::console::app::action::Action;
+use crate::console::app::overlay::{Card, CardKind};
+use crate::console::app::words::{count, running};
+use crate::domain::Time;
+use crate::domain::api::Drain;
+use crate::domain::session::SessionState;
+
+const WIDTH: usize = 74;
+const LABEL: usize = 11;
+/// The most turns that the drain's card names.
+const MOST_TURNS: usize = 6;
+
+pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, card: &Card) {
+    if card.hidden {
+        return;
+    }
+    match &card.kind {
+        CardKind::Gone { reason, at, trying } => draw_gone(paint, screen, card, reason, *at, *trying),
+        CardKind::Drain => {
+            let drain = paint.model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
+            if let Some(drain) = drain {
+                draw_drain(paint, screen, card, drain);
+            }
+        }
+    }
+}
+
+fn draw_gone(
+    paint: &mut Paint<'_>,
+    screen: Rect,
+    card: &Card,
+    reason: &str,
+    at: Time,
+    trying: Option<&'static str>,
+) {
+    let width = card::text_width(screen, WIDTH);
+    let buttons = buttons(paint, card);
+    let button_rows = card::button_rows(&buttons, width);
+    let what = "What is shown is as it was then. Nothing can be changed; drafts are kept here.";
+    let height = card::rows(reason, width) + card::rows(what, width) + 1 + 1 + button_rows;
+    let title = format!("The engine is gone since {}", second(at, paint.model.zone));
+    let inner = card::open(paint, screen, width, height, &title);
+    let (words, below) = from_bottom(inner, to_cells(button_rows));
+    let rest = card::write(paint, words, reason, Role::Bad);
+    let rest = card::write(paint, rest, what, Role::Text);
+    if let Some(trying) = trying {
+        card::write(paint, rest, trying, Role::Runs);
+    }
+    card::draw_buttons(paint, below, &buttons, marked(card));
+}
+
+fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
+    let model = paint.model;
+    let width = card::text_width(screen, WIDTH);
+    let buttons = buttons(paint, card);
+    let button_rows = card::button_rows(&buttons, width);
+    let named = drain.waits_for.len().min(MOST_TURNS);
+    let hidden = drain.waits_for.len() - named;
+    let height = named.max(1) + usize::from(hidden > 0) + 4 + button_rows;
+    let since = second(drain.since, model.zone);
+    let why = crate::domain::sanitize::one_line(&drain.why).into_owned();
+    let inner = card::open(paint, screen, width, height, &format!("The engine stops since {since}: {why}"));
+    let (words, below) = from_bottom(inner, to_cells(button_rows));
+    let mut rest = words;
+    if named == 0 {
+        rest = fact(paint, rest, "waits for", "nothing any more", Role::Good);
+    }
+    for index in 0..named {
+        let label = if index == 0 { "waits for" } else { "" };
+        draw_turn(paint, rest, label, drain, index);
+        rest = from_top(rest, 1).1;
+    }
+    if hidden > 0 {
+        rest = fact(paint, rest, "", &format!("and {hidden} more"), Role::Text);
+    }
+    rest = from_top(rest, 1).1;
+    let left = (drain.until - model.now).num_seconds().max(0);
+    paint.motion.counts_seconds();
+    let then = format!("in {left} s what still runs is cut; its text is kept");
+    rest = fact(paint, rest, "then", &then, Role::Text);
+    let waiting = model.overview.as_ref().map_or(0, |overview| overview.waiting);
+    let kept = match waiting {
+        0 => "new messages are taken and wait for the next start".to_owned(),
+        n => format!("{} on disk; new ones are taken and wait too", count(n, "message")),
+    };
+    fact(paint, rest, "waiting", &kept, Role::Text);
+    card::draw_buttons(paint, below, &buttons, marked(card));
+}
+
+fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, index: usize) {
+    let model = paint.model;
+    let (id, name) = &drain.waits_for[index];
+    let name = crate::domain::sanitize::one_line(name);
+    let turn = model
+        .sessions
+        .rows
+        .iter()
+        .find(|row| row.row.session.id == *id)
+        .and_then(|row| row.row.turn.as_ref());
+    let mark = paint.state_mark(SessionState::Runs);
+    let role = state_role(SessionState::Runs);
+    let mut pen = paint.row(area, 0);
+    pen.column(label, LABEL, Role::Quiet).put(mark, role).put(" ", Role::Text);
+    pen.column(&name, 24, Role::Strong).skip(1);
+    let Some(turn) = turn else { return };
+    pen.column(&format!("runs {}", running(model.now - turn.since)), 14, role);
+    if let Some(at) = turn.last_output_at {
+        pen.put(&format!("last output {} ago", running(model.now - at)), Role::Quiet);
+    }
+}
+
+fn fact(paint: &mut Paint<'_>, area: Rect, label: &str, words: &str, role: Role) -> Rect {
+    paint.row(area, 0).column(label, LABEL, Role::Quiet).put(words, role);
+    from_top(area, 1).1
+}
+
+fn buttons(paint: &Paint<'_>, card: &Card) -> Vec<Button> {
+    let actions = match card.kind {
+        CardKind::Gone { .. } => [Action::Close, Action::CardReconnect, Action::CardStartHere],
+        CardKind::Drain => [Action::Close, Action::CutNow, Action::KeepRunning],
+    };
+    actions.iter().map(|action| Button::new(paint.model, *action, action.spec().title)).collect()
+}
+
+/// The marked button, while the card has the focus.
+fn marked(card: &Card) -> Option<usize> {
+    card.focused_at.map(|_| card.marked)
+}

@@ -1,0 +1,44 @@
+//! Texts that are written in a box: a queue item's, and the name of a new session.
+
+use ratatui::layout::Rect;
+
+use super::card;
+use super::composer;
+use super::filter;
+use super::layout::{from_bottom, from_top};
+use super::paint::{Focused, Paint};
+use super::theme::Role;
+use crate::console::app::overlay::{ItemEditor, Prompt};
+
+const WIDTH: usize = 76;
+const ROWS: usize = 8;
+
+/// The text of a queue item.
+pub(super) fn draw_item(paint: &mut Paint<'_>, screen: Rect, editor: &ItemEditor) {
+    let width = card::text_width(screen, WIDTH);
+    let title =
+        format!("Item of {}{}", editor.session_name, if editor.is_changed() { ", changed" } else { "" });
+    let inner = card::open(paint, screen, width, ROWS + 1, &title);
+    let (body, below) = from_bottom(inner, 1);
+    composer::draw_field(paint, body, &editor.text, Focused::Yes);
+    draw_failure(paint, below, editor.failed.as_deref());
+}
+
+/// The name of a new session.
+pub(super) fn draw_prompt(paint: &mut Paint<'_>, screen: Rect, prompt: &Prompt) {
+    let width = card::text_width(screen, WIDTH);
+    let inner = card::open(paint, screen, width, 2, "New session: its name");
+    let (field, below) = from_top(inner, 1);
+    let mark = paint.canvas.glyphs.prompt;
+    paint.row(field, 0).put(mark, Role::Strong);
+    let field = Rect { x: field.x + 2.min(field.width), width: field.width.saturating_sub(2), ..field };
+    filter::draw_field(paint, field, &prompt.text, Focused::Yes);
+    draw_failure(paint, below, prompt.failed.as_deref());
+}
+
+fn draw_failure(paint: &mut Paint<'_>, area: Rect, failed: Option<&str>) {
+    if let Some(why) = failed {
+        let mark = paint.canvas.glyphs.failed;
+        paint.row(area, 0).put(mark, Role::Bad).put(" ", Role::Bad).put(why, Role::Bad);
+    }
+}

@@ -1,0 +1,37 @@
+//! The line that filters a list or searches: a text field above it.
+
+use ratatui::layout::{Position, Rect};
+
+use super::paint::{Focused, Paint, to_cells};
+use super::text;
+use super::theme::Role;
+use crate::console::app::focus::{Pane, Target, View};
+use crate::console::app::text::TextField;
+
+pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
+    let model = paint.model;
+    let (field, name) = match model.view {
+        View::Sessions => (&model.sessions.filter, "filter "),
+        View::Queue => (&model.backlog.filter, "filter "),
+        View::Log => (&model.log.search, "search "),
+    };
+    paint.target(area, Target::Pane(Pane::Filter));
+    let focused = paint.focused(Pane::Filter);
+    paint.row(area, 0).skip(1).put(name, Role::Quiet);
+    let begin = to_cells(1 + name.len()).min(area.width);
+    let field_area = Rect { x: area.x + begin, width: area.width - begin, ..area };
+    draw_field(paint, field_area, field, focused);
+}
+
+/// A text field of one line, scrolled so that its cursor is seen.
+pub(super) fn draw_field(paint: &mut Paint<'_>, area: Rect, field: &TextField, focused: Focused) {
+    let line = field.lines().first().map_or("", String::as_str);
+    let before = &line[..text::byte_of_char(line, field.cursor().1)];
+    let column = text::width(before);
+    let room = usize::from(area.width).saturating_sub(1);
+    let (shown, hidden) = text::skip(line, column.saturating_sub(room));
+    paint.row(area, 0).put(shown, Role::Input);
+    if focused == Focused::Yes && area.width > 0 {
+        paint.cursor = Some(Position { x: area.x + to_cells(column - hidden), y: area.y });
+    }
+}

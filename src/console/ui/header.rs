@@ -1,0 +1,119 @@
+//! The header: what needs a person, what runs, who answers, how the engine is reached. No seconds,
+//! except while the engine stops.
+
+use ratatui::layout::Rect;
+
+use super::canvas::Pen;
+use super::paint::Paint;
+use super::text;
+use super::theme::Role;
+use super::words::{minute, second};
+use crate::console::app::Model;
+use crate::console::app::action::Action;
+use crate::console::app::header::{Engine, Header, header};
+use crate::console::app::keymap::Context;
+use crate::console::app::model::Access;
+use crate::console::app::words::count;
+
+pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
+    let model = paint.model;
+    let header = header(model);
+    let parts = parts(paint, &header);
+    let clock = format!("{} {} ", header.clock, header.zone);
+    let mut pen = paint.row(area, 0);
+    pen.right(&clock, Role::Text);
+    if let Some(engine) = engine_words(&header.engine) {
+        // An engine in this window is no news: what needs a person and what runs come before it.
+        let news = header.engine != Engine::Here;
+        let before: usize = parts.iter().take(2).map(|(words, _)| text::width(words) + 3).sum();
+        if news || before + text::width(&engine) + 2 <= pen.room() {
+            pen.right(" ", Role::Text).right(&engine, Role::Quiet);
+        }
+    }
+    pen.skip(1);
+    for (at, (words, role)) in parts.iter().enumerate() {
+        put_part(&mut pen, at, words, *role);
+    }
+}
+
+/// Writes a part if there is room for all of it; the first one is cut rather than left out.
+fn put_part(pen: &mut Pen<'_>, at: usize, words: &str, role: Role) {
+    let gap = if at == 0 { 0 } else { 3 };
+    if at == 0 || text::width(words) + gap <= pen.room() {
+        pen.skip(gap).put(words, role);
+    }
+}
+
+/// What is said, most urgent first.
+fn parts(paint: &mut Paint<'_>, header: &Header) -> Vec<(String, Role)> {
+    let model = paint.model;
+    let mut parts = Vec::new();
+    if let Engine::Gone(at) = header.engine {
+        let words = format!("ENGINE GONE at {}, screen is old", second(at, model.zone));
+        parts.push((words, Role::NeedsYou));
+    }
+    if let Some(trouble) = &header.trouble {
+        let since = minute(trouble.since, model.zone);
+        parts.push((format!("! STORE: nothing kept since {since}: {}", trouble.why), Role::NeedsYou));
+    }
+    if let Some(drain) = &header.drain {
+        paint.motion.counts_seconds();
+        let left = (drain.until - model.now).num_seconds().max(0);
+        parts.push((format!("STOPPING, {left} s left"), Role::Warning));
+        parts.push((still_run(drain.waits_for.len()), Role::Runs));
+        parts.push(("no turn begins".to_owned(), Role::Text));
+    }
+    if let Some(hold) = &header.hold {
+        let since = minute(hold.since, model.zone);
+        parts.push((format!("HOLD since {since}: nothing starts"), Role::Held));
+    }
+    if let Some(behind) = &header.behind {
+        parts.push((behind.clone(), Role::Warning));
+    }
+    match header.needs_you {
+        Some(0) if parts.is_empty() => parts.push(("all quiet".to_owned(), Role::Good)),
+        Some(0) | None => {}
+        Some(n) => {
+            let needs = if n == 1 { "NEEDS" } else { "NEED" };
+            parts.push((format!("! {n} {needs} YOU{}", key_of(model)), Role::NeedsYou));
+        }
+    }
+    if header.access == Access::ReadOnly {
+        parts.push(("READ-ONLY".to_owned(), Role::Warning));
+    }
+    if header.drain.is_none() && model.overview.is_some() {
+        parts.push(match header.running {
+            0 => ("no turn runs".to_owned(), Role::Text),
+            1 => ("1 turn runs".to_owned(), Role::Runs),
+            n => (format!("{n} turns run"), Role::Runs),
+        });
+    }
+    if model.overview.is_none() && parts.is_empty() {
+        parts.push(("reading".to_owned(), Role::Quiet));
+    }
+    parts.push((header.agent.clone(), Role::Quiet));
+    parts
+}
+
+fn still_run(turns: usize) -> String {
+    match turns {
+        1 => "1 turn still runs".to_owned(),
+        n => format!("{} still run", count(n, "turn")),
+    }
+}
+
+fn key_of(model: &Model) -> String {
+    match model.keymap.keys_of(&[Context::Always], Action::NextNeed) {
+        Some(keys) => format!(" ({keys})"),
+        None => String::new(),
+    }
+}
+
+fn engine_words(engine: &Engine) -> Option<String> {
+    match engine {
+        Engine::Here => Some("engine: here".to_owned()),
+        Engine::Attached(pid) => Some(format!("engine: attached pid {pid}")),
+        Engine::StoreOnly => Some("no engine: the store as it was left".to_owned()),
+        Engine::Gone(_) => None,
+    }
+}

@@ -1,0 +1,368 @@
+//! Where everything stands, at any size.
+
+use ratatui::layout::Rect;
+
+use crate::console::app::focus::{Pane, View};
+
+/// Below this many columns or rows one line says that it is too small.
+pub const LEAST_WIDTH: u16 = 40;
+/// See [`LEAST_WIDTH`].
+pub const LEAST_HEIGHT: u16 = 10;
+/// From so many columns the list stands over the conversation; below, one pane at a time.
+pub const STACKED_FROM_WIDTH: u16 = 60;
+/// From so many rows the list stands over the conversation; below, one pane at a time.
+pub const STACKED_FROM_HEIGHT: u16 = 18;
+/// From so many columns the list stands beside the conversation.
+pub const BESIDE_FROM_WIDTH: u16 = 100;
+/// From so many columns the session's details stand in a third column.
+pub const DETAILS_FROM_WIDTH: u16 = 160;
+
+/// The columns of the list where it stands beside the conversation.
+const LIST_WIDTH: u16 = 38;
+/// The columns of the details.
+const DETAILS_WIDTH: u16 = 40;
+/// The most rows that the draft takes.
+const MOST_DRAFT_ROWS: u16 = 8;
+/// The most rows that the queue under a conversation takes.
+const MOST_QUEUE_ROWS: u16 = 6;
+
+/// What the state asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wants {
+    /// The open view.
+    pub view: View,
+    /// The pane with the focus.
+    pub focus: Pane,
+    /// Whether that pane has the whole screen.
+    pub zoom: Zoom,
+    /// How many sessions the list could show.
+    pub sessions: usize,
+    /// How many items wait in the session in front.
+    pub waiting: usize,
+    /// How many rows the draft would take.
+    pub draft_rows: usize,
+    /// Whether the list is filtered.
+    pub filter: Filter,
+}
+
+/// Whether the focused pane has the whole screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zoom {
+    /// It has.
+    In,
+    /// The panes share it.
+    Out,
+}
+
+/// Whether the filter's line is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// Above the list.
+    Shown,
+    /// Not.
+    Hidden,
+}
+
+/// A pane with its title.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PaneArea {
+    /// One row: a line with the title in it.
+    pub title: Rect,
+    /// What is under it.
+    pub body: Rect,
+}
+
+impl PaneArea {
+    fn of(area: Rect) -> Self {
+        let (title, body) = from_top(area, 1);
+        Self { title, body }
+    }
+
+    /// Title and body together.
+    pub fn whole(&self) -> Rect {
+        self.title.union(self.body)
+    }
+}
+
+/// Where everything stands. What is not shown has no area.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The whole screen.
+    pub screen: Rect,
+    /// The header's row.
+    pub header: Rect,
+    /// The tabs' row.
+    pub tabs: Rect,
+    /// The footer's row.
+    pub footer: Rect,
+    /// Between tabs and footer.
+    pub main: Rect,
+    /// The list of the open view.
+    pub list: Option<PaneArea>,
+    /// The line that filters it.
+    pub filter: Option<Rect>,
+    /// Whether a list of sessions has two rows for each.
+    pub rows_per_session: u16,
+    /// The line between list and conversation.
+    pub divider: Option<Rect>,
+    /// The conversation.
+    pub conversation: Option<PaneArea>,
+    /// What waits in the session in front.
+    pub queue: Option<PaneArea>,
+    /// The composer.
+    pub composer: Option<PaneArea>,
+    /// The row under the draft that tells what became of what was sent.
+    pub acknowledgement: Option<Rect>,
+    /// The line between conversation and details.
+    pub details_divider: Option<Rect>,
+    /// The details of the session in front.
+    pub details: Option<PaneArea>,
+}
+
+/// How the panes of the sessions view share the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    OneAtATime,
+    Stacked,
+    Beside,
+    BesideWithDetails,
+}
+
+impl Shape {
+    fn of(screen: Rect) -> Self {
+        match (screen.width, screen.height) {
+            (DETAILS_FROM_WIDTH.., _) => Self::BesideWithDetails,
+            (BESIDE_FROM_WIDTH.., _) => Self::Beside,
+            (STACKED_FROM_WIDTH.., STACKED_FROM_HEIGHT..) => Self::Stacked,
+            _ => Self::OneAtATime,
+        }
+    }
+}
+
+impl Layout {
+    /// The layout of `screen`; none if it is too small to show anything.
+    pub fn of(screen: Rect, wants: &Wants) -> Option<Self> {
+        if screen.width < LEAST_WIDTH || screen.height < LEAST_HEIGHT {
+            return None;
+        }
+        let (header, rest) = from_top(screen, 1);
+        let (tabs, rest) = from_top(rest, 1);
+        let (main, footer) = from_bottom(rest, 1);
+        let mut layout = Self { screen, header, tabs, footer, main, rows_per_session: 1, ..Self::default() };
+        match wants.view {
+            View::Sessions => layout.sessions(wants),
+            View::Queue | View::Log => layout.place_list(main, wants),
+        }
+        Some(layout)
+    }
+
+    fn sessions(&mut self, wants: &Wants) {
+        let main = self.main;
+        let in_list = matches!(wants.focus, Pane::List | Pane::Filter);
+        let shape = match wants.zoom {
+            Zoom::In => Shape::OneAtATime,
+            Zoom::Out => Shape::of(self.screen),
+        };
+        match shape {
+            Shape::OneAtATime if in_list => self.place_list(main, wants),
+            Shape::OneAtATime if wants.zoom == Zoom::In => self.place_zoomed(main, wants),
+            Shape::OneAtATime => self.place_session(main, wants),
+            Shape::Stacked => {
+                let (list, session) = from_top(main, stacked_list_height(main, wants));
+                self.place_list(list, wants);
+                self.place_session(session, wants);
+            }
+            Shape::Beside => self.place_beside(main, wants),
+            Shape::BesideWithDetails => {
+                let (left, details) = from_right(main, DETAILS_WIDTH + 1);
+                let (divider, details) = from_left(details, 1);
+                self.place_beside(left, wants);
+                self.details_divider = Some(divider);
+                self.details = Some(PaneArea::of(details));
+            }
+        }
+    }
+
+    fn place_beside(&mut self, area: Rect, wants: &Wants) {
+        let (list, rest) = from_left(area, LIST_WIDTH);
+        let (divider, session) = from_left(rest, 1);
+        self.rows_per_session = 2;
+        self.divider = Some(divider);
+        self.place_list(list, wants);
+        self.place_session(session, wants);
+    }
+
+    fn place_list(&mut self, area: Rect, wants: &Wants) {
+        let mut list = PaneArea::of(area);
+        if wants.filter == Filter::Shown {
+            let (filter, body) = from_top(list.body, 1);
+            self.filter = Some(filter);
+            list.body = body;
+        }
+        self.list = Some(list);
+    }
+
+    fn place_zoomed(&mut self, area: Rect, wants: &Wants) {
+        match wants.focus {
+            Pane::Conversation => self.conversation = Some(PaneArea::of(area)),
+            Pane::Queue => self.queue = Some(PaneArea::of(area)),
+            Pane::Composer | Pane::List | Pane::Filter => {
+                let (composer, acknowledgement) = from_bottom(area, 1);
+                self.composer = Some(PaneArea::of(composer));
+                self.acknowledgement = Some(acknowledgement);
+            }
+        }
+    }
+
+    /// The session in front: its conversation, what waits, and the composer at the bottom.
+    fn place_session(&mut self, area: Rect, wants: &Wants) {
+        let most_draft = (area.height / 3).clamp(1, MOST_DRAFT_ROWS);
+        let draft = cells(wants.draft_rows).clamp(1, most_draft);
+        let (rest, composer) = from_bottom(area, draft + 2);
+        let (composer, acknowledgement) = from_bottom(composer, 1);
+        self.composer = Some(PaneArea::of(composer));
+        self.acknowledgement = Some(acknowledgement);
+        let most_queue = (rest.height / 3).min(MOST_QUEUE_ROWS);
+        let queue = cells(wants.waiting).min(most_queue);
+        let (conversation, queue) = from_bottom(rest, if queue == 0 { 0 } else { queue + 1 });
+        self.conversation = Some(PaneArea::of(conversation));
+        self.queue = (queue.height > 0).then(|| PaneArea::of(queue));
+    }
+}
+
+/// A quarter of the screen, less if there are fewer sessions; one row more for title and filter.
+fn stacked_list_height(main: Rect, wants: &Wants) -> u16 {
+    let rows = cells(wants.sessions).clamp(1, (main.height / 4).max(1));
+    rows + 1 + u16::from(wants.filter == Filter::Shown)
+}
+
+/// The columns that a composer has on this screen, while panes share it.
+pub fn composer_width(screen: Rect) -> u16 {
+    match Shape::of(screen) {
+        Shape::OneAtATime | Shape::Stacked => screen.width,
+        Shape::Beside => screen.width.saturating_sub(LIST_WIDTH + 1),
+        Shape::BesideWithDetails => screen.width.saturating_sub(LIST_WIDTH + 1 + DETAILS_WIDTH + 1),
+    }
+}
+
+/// Where a card of this size stands: in the middle, a little above the true one.
+pub fn card(screen: Rect, width: u16, height: u16) -> Rect {
+    let width = width.min(screen.width);
+    let height = height.min(screen.height);
+    let x = screen.x + (screen.width - width) / 2;
+    let y = screen.y + (screen.height - height) / 3;
+    Rect { x, y, width, height }
+}
+
+/// The first `rows` of `area`, and the rest.
+pub fn from_top(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let rest = Rect { y: area.y + rows, height: area.height - rows, ..area };
+    (Rect { height: rows, ..area }, rest)
+}
+
+/// What is above the last `rows` of `area`, and these.
+pub fn from_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
+    from_top(area, area.height.saturating_sub(rows))
+}
+
+/// The first `columns` of `area`, and the rest.
+pub fn from_left(area: Rect, columns: u16) -> (Rect, Rect) {
+    let columns = columns.min(area.width);
+    let rest = Rect { x: area.x + columns, width: area.width - columns, ..area };
+    (Rect { width: columns, ..area }, rest)
+}
+
+/// What is left of the last `columns` of `area`, and these.
+pub fn from_right(area: Rect, columns: u16) -> (Rect, Rect) {
+    from_left(area, area.width.saturating_sub(columns))
+}
+
+fn cells(n: usize) -> u16 {
+    u16::try_from(n).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PLAIN: Wants = Wants {
+        view: View::Sessions,
+        focus: Pane::Composer,
+        zoom: Zoom::Out,
+        sessions: 6,
+        waiting: 3,
+        draft_rows: 1,
+        filter: Filter::Hidden,
+    };
+
+    fn at(width: u16, height: u16, wants: &Wants) -> Layout {
+        Layout::of(Rect::new(0, 0, width, height), wants).unwrap()
+    }
+
+    #[test]
+    fn a_screen_that_is_too_small_has_no_layout() {
+        for (width, height) in [(0, 0), (39, 24), (80, 9)] {
+            assert_eq!(Layout::of(Rect::new(0, 0, width, height), &PLAIN), None);
+        }
+        assert!(Layout::of(Rect::new(0, 0, 40, 10), &PLAIN).is_some());
+    }
+
+    #[test]
+    fn the_list_is_over_then_beside_the_conversation_and_details_come_third() {
+        let over = at(80, 24, &PLAIN);
+        assert!(over.list.unwrap().body.bottom() <= over.conversation.unwrap().title.y);
+        let beside = at(120, 40, &PLAIN);
+        assert!(beside.list.unwrap().body.right() < beside.conversation.unwrap().body.x);
+        assert_eq!(beside.list.unwrap().title.y, beside.conversation.unwrap().title.y);
+        assert_eq!(beside.details, None);
+        let third = at(160, 50, &PLAIN);
+        assert!(third.conversation.unwrap().body.right() < third.details.unwrap().body.x);
+    }
+
+    #[test]
+    fn a_narrow_screen_shows_the_focused_pane() {
+        let list = at(59, 24, &Wants { focus: Pane::List, ..PLAIN });
+        assert!(list.list.is_some() && list.conversation.is_none());
+        let session = at(59, 24, &PLAIN);
+        assert!(session.list.is_none() && session.conversation.is_some() && session.composer.is_some());
+    }
+
+    #[test]
+    fn a_zoomed_pane_has_everything_between_tabs_and_footer() {
+        let zoomed = at(120, 40, &Wants { zoom: Zoom::In, focus: Pane::Conversation, ..PLAIN });
+        assert_eq!(zoomed.conversation.unwrap().whole(), zoomed.main);
+        assert!(zoomed.list.is_none() && zoomed.composer.is_none());
+    }
+
+    #[test]
+    fn the_queue_takes_room_only_while_something_waits() {
+        assert_eq!(at(80, 24, &Wants { waiting: 0, ..PLAIN }).queue, None);
+        assert_eq!(at(80, 24, &PLAIN).queue.unwrap().body.height, 3);
+    }
+
+    proptest! {
+        #[test]
+        fn panes_never_overlap_nor_leave_the_screen(
+            width in 40u16..220, height in 10u16..70,
+            focus in prop::sample::select(vec![Pane::List, Pane::Conversation, Pane::Queue, Pane::Composer]),
+            zoom in prop::sample::select(vec![Zoom::In, Zoom::Out]),
+            view in prop::sample::select(View::ALL.to_vec()),
+            sessions in 0usize..200_000, waiting in 0usize..100, draft_rows in 0usize..100,
+        ) {
+            let wants = Wants { view, focus, zoom, sessions, waiting, draft_rows, filter: Filter::Shown };
+            let layout = at(width, height, &wants);
+            let panes = [layout.list, layout.conversation, layout.queue, layout.composer, layout.details];
+            let mut areas: Vec<Rect> = panes.into_iter().flatten().map(|pane| pane.whole()).collect();
+            areas.extend([layout.header, layout.tabs, layout.footer]);
+            areas.extend([layout.divider, layout.details_divider, layout.acknowledgement].into_iter().flatten());
+            for (at, area) in areas.iter().enumerate() {
+                prop_assert_eq!(area.intersection(layout.screen), *area);
+                for other in &areas[at + 1..] {
+                    prop_assert!(!area.intersects(*other), "{area:?} {other:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The whole screen: state to cells.
+
+use ratatui::Frame;
+use ratatui::buffer::CellDiffOption;
+use ratatui::layout::{Position, Rect};
+use std::time::Duration;
+use unicode_width::UnicodeWidthChar;
+
+use super::canvas::Canvas;
+use super::glyphs::GlyphSet;
+use super::layout::{self, Filter, Layout, Wants, Zoom};
+use super::motion::Motion;
+use super::paint::Paint;
+use super::theme::{Role, Theme};
+use super::wraps::Wraps;
+use super::{
+    cards, composer, confirm, conversation, details, editor, filter, footer, header, log, notices, picker,
+    popup, queue, queue_pane, sessions, tabs, text, viewer,
+};
+use crate::console::app::Model;
+use crate::console::app::focus::{Pane, Target, View};
+use crate::console::app::msg::Measured;
+use crate::console::app::overlay::Overlay;
+
+/// Draws the state. Keeps what was wrapped before, and where things stood in the last frame.
+pub struct Ui {
+    theme: Theme,
+    glyphs: &'static GlyphSet,
+    wraps: Wraps,
+    targets: Vec<(Rect, Target)>,
+    pace: Option<Duration>,
+}
+
+impl Ui {
+    /// A drawing in this dress.
+    pub fn new(theme: Theme, glyphs: &'static GlyphSet) -> Self {
+        Self { theme, glyphs, wraps: Wraps::default(), targets: Vec::new(), pace: None }
+    }
+
+    /// Draws a frame, and returns what it measured: the state wants to know it.
+    pub fn draw(&mut self, frame: &mut Frame<'_>, model: &Model) -> Measured {
+        let screen = frame.area();
+        self.wraps.begin_frame();
+        self.targets.clear();
+        let mut paint = Paint {
+            canvas: Canvas { buffer: frame.buffer_mut(), theme: &self.theme, glyphs: self.glyphs },
+            model,
+            wraps: &mut self.wraps,
+            targets: &mut self.targets,
+            measured: Measured::default(),
+            cursor: None,
+            motion: Motion::at(model.now),
+        };
+        paint.canvas.dress(screen, Role::Text);
+        match Layout::of(screen, &wants(model, screen)) {
+            Some(layout) => draw_screen(&mut paint, &layout),
+            None => draw_too_small(&mut paint, screen),
+        }
+        repaint_behind_joined(&mut paint, screen);
+        let (measured, cursor) = (paint.measured, paint.cursor);
+        self.pace = paint.motion.pace();
+        if let Some(cursor) = cursor.filter(|cursor| screen.contains(*cursor)) {
+            frame.set_cursor_position(cursor);
+        }
+        measured
+    }
+
+    /// What stood at a place in the last frame.
+    pub fn target(&self, x: u16, y: u16) -> Option<&Target> {
+        let at = Position { x, y };
+        self.targets.iter().rev().find(|(area, _)| area.contains(at)).map(|(_, target)| target)
+    }
+
+    /// How soon something in the last frame moves by itself; none: not before the minute changes.
+    pub fn pace(&self) -> Option<Duration> {
+        self.pace
+    }
+}
+
+fn wants(model: &Model, screen: Rect) -> Wants {
+    const MOST_ROWS: usize = 64;
+    let filter = match model.view {
+        View::Sessions => &model.sessions.filter,
+        View::Queue => &model.backlog.filter,
+        View::Log => &model.log.search,
+    };
+    let filtered = model.pane == Pane::Filter || !filter.is_empty();
+    Wants {
+        view: model.view,
+        focus: model.pane,
+        zoom: if model.zoomed { Zoom::In } else { Zoom::Out },
+        sessions: model.sessions.hits,
+        waiting: queue_pane::rows(model),
+        draft_rows: composer::draft_rows(model, layout::composer_width(screen), MOST_ROWS),
+        filter: if filtered { Filter::Shown } else { Filter::Hidden },
+    }
+}
+
+fn draw_too_small(paint: &mut Paint<'_>, screen: Rect) {
+    let words = format!(
+        "{}x{} is too small: {}x{}",
+        screen.width,
+        screen.height,
+        layout::LEAST_WIDTH,
+        layout::LEAST_HEIGHT
+    );
+    paint.row(screen, screen.height / 2).put(&words, Role::Text);
+}
+
+fn draw_screen(paint: &mut Paint<'_>, layout: &Layout) {
+    header::draw(paint, layout.header);
+    tabs::draw(paint, layout.tabs);
+    if let Some(area) = layout.filter {
+        filter::draw(paint, area);
+    }
+    if let Some(area) = layout.list {
+        match paint.model.view {
+            View::Sessions => sessions::draw(paint, area, layout.rows_per_session),
+            View::Queue => queue::draw(paint, area),
+            View::Log => log::draw(paint, area),
+        }
+    }
+    if let Some(area) = layout.conversation {
+        conversation::draw(paint, area);
+    }
+    if let Some(area) = layout.queue {
+        queue_pane::draw(paint, area);
+    }
+    if let Some(area) = layout.composer {
+        composer::draw(paint, area);
+    }
+    if let Some(area) = layout.acknowledgement {
+        composer::draw_acknowledgement(paint, area);
+    }
+    if let Some(area) = layout.details {
+        details::draw(paint, area);
+    }
+    draw_dividers(paint, layout);
+    footer::draw(paint, layout.footer);
+    draw_over(paint, layout);
+}
+
+/// The lines between columns, joined to the titles that meet them.
+fn draw_dividers(paint: &mut Paint<'_>, layout: &Layout) {
+    for divider in [layout.divider, layout.details_divider].into_iter().flatten() {
+        paint.canvas.vertical(divider);
+        let [top, from_right, from_left] = paint.canvas.glyphs.joints;
+        paint.row(divider, 0).put(top, Role::Rule);
+        let titles = [layout.queue, layout.composer].into_iter().flatten().map(|pane| pane.title);
+        for title in titles {
+            let joint = if title.x == divider.right() { from_right } else { from_left };
+            if title.x == divider.right() || title.right() == divider.x {
+                paint.row(divider, title.y - divider.y).put(joint, Role::Rule);
+            }
+        }
+    }
+}
+
+fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
+    let model = paint.model;
+    if let (Some(conversation), Some(composer)) = (layout.conversation, layout.composer) {
+        popup::draw(paint, conversation.whole(), composer.whole());
+    }
+    notices::draw(paint, layout.main);
+    if let Some(card) = &model.card {
+        cards::draw(paint, layout.main, card);
+    }
+    for overlay in &model.overlays {
+        // What is under an overlay has no cursor.
+        paint.cursor = None;
+        match overlay {
+            Overlay::Picker(picker) => picker::draw(paint, layout.main, picker),
+            Overlay::Confirm(confirm) => confirm::draw(paint, layout.main, confirm),
+            Overlay::Viewer(viewer) => viewer::draw(paint, layout.main, viewer),
+            Overlay::ItemEditor(item) => editor::draw_item(paint, layout.main, item),
+            Overlay::NewSession(prompt) => editor::draw_prompt(paint, layout.main, prompt),
+        }
+    }
+}
+
+/// A terminal that does not join an emoji's parts, or a flag's letters, draws it wider than it was
+/// measured: what stands behind it is sent anew with every frame, so that borders stay where they are.
+fn repaint_behind_joined(paint: &mut Paint<'_>, screen: Rect) {
+    let width = usize::from(screen.width);
+    let buffer = &mut *paint.canvas.buffer;
+    for at in 0..buffer.content.len() {
+        let symbol = buffer.content[at].symbol();
+        // A single character, or a letter with a mark, is shorter.
+        if symbol.len() < 5 {
+            continue;
+        }
+        let apart: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
+        let joined = text::grapheme_width(symbol);
+        if apart <= joined || width == 0 {
+            continue;
+        }
+        let row_end = (at / width + 1) * width;
+        for cell in &mut buffer.content[at + joined..(at + apart).max(at + joined).min(row_end)] {
+            cell.set_diff_option(CellDiffOption::AlwaysUpdate);
+        }
+    }
+}

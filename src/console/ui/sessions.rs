@@ -1,0 +1,192 @@
+//! The list of sessions, attention first.
+
+use chrono::TimeDelta;
+use ratatui::layout::Rect;
+
+use super::layout::PaneArea;
+use super::paint::{Focused, Paint, first_shown, state_role, to_cells};
+use super::text;
+use super::theme::Role;
+use crate::console::app::Model;
+use crate::console::app::focus::{Pane, Target};
+use crate::console::app::sessions::{ListRow, SessionList};
+use crate::console::app::words::{age, count, running, thousands};
+use crate::domain::session::SessionState;
+
+/// A turn that said nothing for so many seconds is called silent.
+const SILENT_FROM_SECONDS: i64 = 10;
+/// The cells before a name: selection and state.
+const MARKS: usize = 5;
+
+pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea, rows_per_session: u16) {
+    let list = &paint.model.sessions;
+    let rows = usize::from(area.body.height / rows_per_session.max(1));
+    let first = first_shown(list.top, list.selected, list.rows.len(), rows);
+    let shown = &list.rows[first..list.rows.len().min(first + rows)];
+    let focused = paint.focused(Pane::List);
+    paint.measured.list_rows = rows;
+    paint.target(area.whole(), Target::Pane(Pane::List));
+    paint.title(area.title, focused, &title(list), &below(list, first + shown.len()));
+    if shown.is_empty() {
+        return draw_empty(paint, area.body, list);
+    }
+    for (at, row) in shown.iter().enumerate() {
+        let y = to_cells(at) * rows_per_session;
+        let height = rows_per_session.min(area.body.height - y);
+        let row_area = Rect { y: area.body.y + y, height, ..area.body };
+        paint.target(row_area, Target::Session(row.key().clone()));
+        let chosen = first + at == list.selected;
+        match rows_per_session {
+            1 => draw_on_one_row(paint, row_area, row, chosen),
+            _ => draw_on_two_rows(paint, row_area, row, chosen),
+        }
+        match (chosen, focused) {
+            (true, Focused::Yes) => paint.canvas.dress(row_area, Role::Selected),
+            (true, Focused::No) => paint.canvas.dress(row_area, Role::Marked),
+            _ => {}
+        }
+    }
+}
+
+fn title(list: &SessionList) -> String {
+    match list.filter.is_empty() {
+        true if list.total == 0 => "Sessions".to_owned(),
+        true => format!("Sessions {}, attention first", thousands(list.total as u64)),
+        false => format!("Sessions, {} of {}", thousands(list.hits as u64), thousands(list.total as u64)),
+    }
+}
+
+/// What stands below the shown rows. The list goes by attention: behind an idle one all are idle.
+fn below(list: &SessionList, end: usize) -> String {
+    let below = list.rows.len() - end + list.after();
+    match list.rows.get(end).map(|row| row.row.state) {
+        _ if below == 0 => String::new(),
+        Some(SessionState::Idle) => format!("{} idle below", thousands(below as u64)),
+        _ => format!("{} more below", thousands(below as u64)),
+    }
+}
+
+fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &SessionList) {
+    let filter = list.filter.text();
+    if let Some(why) = &list.failed {
+        paint.say(area, &[(&format!("The sessions could not be read: {why}"), Role::Bad)]);
+    } else if !list.loaded {
+        paint.say(area, &[("reading the sessions", Role::Quiet)]);
+    } else if !filter.is_empty() {
+        let hits = format!("0 of {} match \"{filter}\". esc clears.", thousands(list.total as u64));
+        paint.say(area, &[(&hits, Role::Text)]);
+    } else {
+        paint.say(area, &[("No session yet: what you write makes one.", Role::Text)]);
+    }
+}
+
+fn draw_on_one_row(paint: &mut Paint<'_>, area: Rect, row: &ListRow, chosen: bool) {
+    draw_marks(paint, area, row, chosen);
+    let model = paint.model;
+    let width = usize::from(area.width);
+    let name = (width / 4).clamp(12, 28);
+    let detail = detail(model, row);
+    let role = detail_role(row);
+    let state = state_words(paint, row);
+    let state_role = state_role(row.row.state);
+    let mut pen = paint.row(area, 0);
+    pen.skip(MARKS).column(&row.name, name, Role::Strong).skip(1);
+    pen.column(&state, 18, state_role).skip(1).put(&detail, role);
+}
+
+fn draw_on_two_rows(paint: &mut Paint<'_>, area: Rect, row: &ListRow, chosen: bool) {
+    const STATE: usize = 16;
+    draw_marks(paint, area, row, chosen);
+    let detail = detail(paint.model, row);
+    let role = detail_role(row);
+    let state = state_words(paint, row);
+    let name = usize::from(area.width).saturating_sub(MARKS + STATE + 2);
+    let mut pen = paint.row(area, 0);
+    pen.skip(MARKS).column(&row.name, name, Role::Strong).skip(1);
+    pen.column(&state, STATE, state_role(row.row.state));
+    let dot = format!(" {} ", paint.canvas.glyphs.dot);
+    let room = usize::from(area.width).saturating_sub(MARKS);
+    let both = text::width(&row.place) + dot.len() + text::width(&detail);
+    let mut pen = paint.row(area, 1);
+    pen.skip(MARKS);
+    // What is wrong is worth more than where.
+    match (detail.is_empty(), both <= room) {
+        (true, _) => pen.put(&row.place, Role::Quiet),
+        (false, true) => pen.put(&row.place, Role::Quiet).put(&dot, Role::Quiet).put(&detail, role),
+        (false, false) => pen.put(&detail, role),
+    };
+}
+
+fn draw_marks(paint: &mut Paint<'_>, area: Rect, row: &ListRow, chosen: bool) {
+    let state = row.row.state;
+    let mark = paint.state_mark(state);
+    let pointer = if chosen { paint.canvas.glyphs.chosen } else { " " };
+    paint.row(area, 0).skip(1).put(pointer, Role::Strong).skip(1).put(mark, state_role(state));
+}
+
+/// What a session does, in words, with its age.
+pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
+    let now = paint.model.now;
+    let word = row.row.state.word();
+    if let Some(turn) = &row.row.turn {
+        paint.motion.counts_seconds();
+        let word = if turn.stopping { "stops" } else { word };
+        return format!("{word} {}", running(now - turn.since));
+    }
+    match (row.row.state, &row.row.session.hold) {
+        (SessionState::NeedsYou | SessionState::Held, Some(hold)) => {
+            format!("{word}, {}", age(now - hold.since))
+        }
+        _ => word.to_owned(),
+    }
+}
+
+/// What stands beside the state: what waits, for what, and what went wrong.
+fn detail(model: &Model, row: &ListRow) -> String {
+    let session = &row.row.session;
+    let mut facts: Vec<String> = Vec::new();
+    if let Some(turn) = &row.row.turn {
+        let silent = turn.last_output_at.map_or(0, |at| (model.now - at).num_seconds());
+        if silent >= SILENT_FROM_SECONDS {
+            facts.push(format!("silent {}", running(TimeDelta::seconds(silent))));
+        }
+    }
+    facts.extend(waiting_words(row));
+    match row.row.state {
+        SessionState::NeedsYou => {
+            let why = row.last_error.as_deref().unwrap_or("the agent's backend fails");
+            facts.insert(0, why.to_owned());
+        }
+        SessionState::Held => facts.push("/continue releases".to_owned()),
+        SessionState::Waits => facts.push("the engine is on hold".to_owned()),
+        SessionState::Runs => {}
+        SessionState::Idle => match &row.last_error {
+            Some(error) => facts.push(format!("failed: {error}")),
+            None if session.turns == 0 => facts.push("nothing said yet".to_owned()),
+            None => {
+                facts.push(age(model.now - session.last_activity_at));
+                facts.push(count(session.turns as usize, "turn"));
+            }
+        },
+    }
+    facts.join(", ")
+}
+
+/// `1 next, 2 queued`; none where nothing waits.
+fn waiting_words(row: &ListRow) -> Option<String> {
+    match (row.row.slot.is_some(), row.row.queued) {
+        (false, 0) => None,
+        (true, 0) => Some("1 next".to_owned()),
+        (false, queued) => Some(format!("{} queued", thousands(queued as u64))),
+        (true, queued) => Some(format!("1 next, {} queued", thousands(queued as u64))),
+    }
+}
+
+fn detail_role(row: &ListRow) -> Role {
+    match row.row.state {
+        SessionState::NeedsYou => Role::Text,
+        SessionState::Idle if row.last_error.is_some() => Role::Bad,
+        SessionState::Idle => Role::Quiet,
+        _ => Role::Text,
+    }
+}

@@ -1,0 +1,70 @@
+//! What the drawing says beside [`crate::console::app::words`]: durations and sizes.
+
+use chrono_tz::Tz;
+
+use crate::domain::Time;
+
+/// How long something took: `0.3 s`, `1 min 12 s`, `4 h 58 min`.
+pub(super) fn took(from: Time, to: Time) -> String {
+    let span = to - from;
+    match span.num_seconds() {
+        ..60 => format!("{:.1} s", span.num_milliseconds().max(0) as f64 / 1000.0),
+        60..3600 => format!("{} min {:02} s", span.num_minutes(), span.num_seconds() % 60),
+        _ => format!("{} h {:02} min", span.num_hours(), span.num_minutes() % 60),
+    }
+}
+
+/// The second on the operator's clock: `14:02:19`.
+pub(super) fn second(at: Time, zone: Tz) -> String {
+    at.with_timezone(&zone).format("%H:%M:%S").to_string()
+}
+
+/// The minute on the operator's clock: `14:02`.
+pub(super) fn minute(at: Time, zone: Tz) -> String {
+    at.with_timezone(&zone).format("%H:%M").to_string()
+}
+
+/// The day on the operator's calendar: `Sat 28 Nov 2026`.
+pub(super) fn day(at: Time, zone: Tz) -> String {
+    at.with_timezone(&zone).format("%a %-d %b %Y").to_string()
+}
+
+/// Tokens, short: `812 tok`, `6.1k tok`, `2.3M tok`.
+pub(super) fn tokens(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} tok"),
+        1_000..1_000_000 => format!("{:.1}k tok", n as f64 / 1e3),
+        _ => format!("{:.1}M tok", n as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeDelta;
+
+    #[test]
+    fn durations_are_told_as_finely_as_they_matter() {
+        let from: Time = "2026-11-29T14:00:00Z".parse().unwrap();
+        assert_eq!(took(from, from + TimeDelta::milliseconds(312)), "0.3 s");
+        assert_eq!(took(from, from + TimeDelta::seconds(72)), "1 min 12 s");
+        assert_eq!(took(from, from + TimeDelta::minutes(298)), "4 h 58 min");
+        assert_eq!(took(from, from - TimeDelta::minutes(1)), "0.0 s");
+    }
+
+    #[test]
+    fn the_clock_is_the_operators() {
+        let at: Time = "2026-11-28T23:30:05Z".parse().unwrap();
+        let zone = chrono_tz::Europe::Berlin;
+        assert_eq!(minute(at, zone), "00:30");
+        assert_eq!(second(at, zone), "00:30:05");
+        assert_eq!(day(at, zone), "Sun 29 Nov 2026");
+    }
+
+    #[test]
+    fn tokens_are_short() {
+        assert_eq!(tokens(999), "999 tok");
+        assert_eq!(tokens(6_120), "6.1k tok");
+        assert_eq!(tokens(2_300_000), "2.3M tok");
+    }
+}

@@ -1,0 +1,247 @@
+//! What was wrapped before: a text is wrapped when it is first seen, and again when it changed.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::text;
+use crate::console::app::conversation::EntryKey;
+
+/// A text that is wrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextId {
+    /// The words of a conversation's entry.
+    Entry(EntryKey),
+    /// The text in the viewer.
+    Viewer,
+}
+
+/// How a text is laid into rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// By words, into so many cells.
+    Words(usize),
+    /// A row a line, whatever its length.
+    Lines,
+}
+
+/// The most rows of a text's beginning that are shown.
+const TOP_ROWS: usize = 6_000;
+/// The most rows of its end, if it is longer.
+const BOTTOM_ROWS: usize = 2_000;
+
+/// A text in rows. What is between its beginning and its end is cut if it is very long.
+#[derive(Debug, Default)]
+pub struct Wrapped {
+    rows: Vec<Range<usize>>,
+    cut: Option<Cut>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    before_row: usize,
+    lines: usize,
+}
+
+/// One row of a wrapped text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrappedRow {
+    /// These bytes.
+    Shown(Range<usize>),
+    /// About so many lines are cut here.
+    LinesCut(usize),
+}
+
+impl Wrapped {
+    /// How many rows it has; at least one.
+    pub fn len(&self) -> usize {
+        self.rows.len() + usize::from(self.cut.is_some())
+    }
+
+    /// Whether it has no row, which no text has.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Row `index` from the top.
+    pub fn row(&self, index: usize) -> Option<WrappedRow> {
+        let index = match self.cut {
+            Some(cut) if index == cut.before_row => return Some(WrappedRow::LinesCut(cut.lines)),
+            Some(cut) if index > cut.before_row => index - 1,
+            _ => index,
+        };
+        self.rows.get(index).cloned().map(WrappedRow::Shown)
+    }
+
+    fn of(text: &str, shape: Shape) -> Self {
+        let (rows, next) = shape.rows(text, 0, TOP_ROWS);
+        let mut wrapped = Self { rows, cut: None };
+        if next < text.len() {
+            wrapped.add_end(text, next, shape);
+        }
+        wrapped
+    }
+
+    /// Adds the text's last rows, and says how much is cut between.
+    fn add_end(&mut self, text: &str, next: usize, shape: Shape) {
+        let near = text.len().saturating_sub(BOTTOM_ROWS.saturating_mul(shape.about_bytes()));
+        let from = if near <= next { next } else { word_start(text, near) };
+        let (mut rows, _) = shape.rows(text, from, usize::MAX);
+        if rows.len() > BOTTOM_ROWS {
+            rows.drain(..rows.len() - BOTTOM_ROWS);
+        }
+        let gap = next..rows.first().map_or(text.len(), |row| row.start).max(next);
+        let lines = text[gap].lines().map(|line| line.len().div_ceil(shape.about_bytes()).max(1)).sum();
+        if lines > 0 {
+            self.cut = Some(Cut { before_row: self.rows.len(), lines });
+        }
+        self.rows.append(&mut rows);
+    }
+}
+
+impl Shape {
+    fn rows(self, text: &str, from: usize, max_rows: usize) -> (Vec<Range<usize>>, usize) {
+        match self {
+            Self::Words(width) => text::wrap(text, from, width, max_rows),
+            Self::Lines => text::lines(text, from, max_rows),
+        }
+    }
+
+    /// The bytes of an ordinary full row.
+    fn about_bytes(self) -> usize {
+        match self {
+            Self::Words(width) => width.max(1),
+            Self::Lines => 120,
+        }
+    }
+}
+
+/// The beginning of a word near `at`, or a character's border where there is none.
+fn word_start(text: &str, at: usize) -> usize {
+    const NEAR: usize = 200;
+    let at = text::floor_char(text, at);
+    let window = &text[at..text::floor_char(text, at + NEAR)];
+    window.find([' ', '\n']).map_or(at, |blank| at + blank + 1)
+}
+
+/// Everything that was wrapped and is still near.
+#[derive(Debug, Default)]
+pub struct Wraps {
+    known: HashMap<TextId, Known>,
+    frame: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    wrapped: Wrapped,
+    shape: Shape,
+    revision: u64,
+    length: usize,
+    frame: u64,
+}
+
+/// So many texts are kept; beyond that, those that the last frame did not ask for are forgotten.
+const KEPT: usize = 1024;
+
+impl Wraps {
+    /// Begins a frame.
+    pub fn begin_frame(&mut self) {
+        self.frame += 1;
+        if self.known.len() > KEPT {
+            let last = self.frame - 1;
+            self.known.retain(|_, known| known.frame >= last);
+        }
+    }
+
+    /// The rows of `text`, which is known as `id` and changes its revision when it changes.
+    pub fn get(&mut self, id: TextId, revision: u64, text: &str, shape: Shape) -> &Wrapped {
+        let frame = self.frame;
+        let wrap = || Known { wrapped: Wrapped::of(text, shape), shape, revision, length: text.len(), frame };
+        let known = self.known.entry(id).or_insert_with(wrap);
+        if (known.shape, known.revision, known.length) != (shape, revision, text.len()) {
+            *known = wrap();
+        }
+        known.frame = frame;
+        &known.wrapped
+    }
+
+    /// How many rows `text` has if that is known, else about how many.
+    pub fn about_rows(&mut self, id: TextId, revision: u64, text: &str, shape: Shape) -> usize {
+        match self.known.get_mut(&id) {
+            Some(known) if known.shape == shape && known.revision == revision => {
+                known.frame = self.frame;
+                known.wrapped.len()
+            }
+            _ => (text.len() / shape.about_bytes() + 1).min(TOP_ROWS + BOTTOM_ROWS),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::id::MessageId;
+
+    const ENTRY: TextId = TextId::Entry(EntryKey::Message(MessageId(1)));
+
+    fn shown<'a>(wrapped: &Wrapped, text: &'a str) -> Vec<&'a str> {
+        (0..wrapped.len())
+            .map(|at| match wrapped.row(at).unwrap() {
+                WrappedRow::Shown(row) => &text[row],
+                WrappedRow::LinesCut(_) => "(cut)",
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_very_long_text_shows_its_beginning_and_its_end_and_how_much_is_cut() {
+        let text: String = (0..100_000).map(|n| format!("line {n}\n")).collect();
+        for shape in [Shape::Words(80), Shape::Lines] {
+            let mut wraps = Wraps::default();
+            let wrapped = wraps.get(ENTRY, 1, &text, shape);
+            let rows = shown(wrapped, &text);
+            assert_eq!(rows.len(), 8_001);
+            assert_eq!((rows[0], rows[5_999], rows[6_000]), ("line 0", "line 5999", "(cut)"));
+            assert_eq!((rows[6_001], rows[8_000]), ("line 98001", ""));
+            assert_eq!(wrapped.row(6_000), Some(WrappedRow::LinesCut(92_001)));
+            assert_eq!(wrapped.row(8_001), None);
+        }
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_too() {
+        let text = "日".repeat(5 * 1024 * 1024 / 3);
+        let mut wraps = Wraps::default();
+        let rows = wraps.get(ENTRY, 1, &text, Shape::Words(80)).len();
+        assert!((TOP_ROWS..=TOP_ROWS + 1 + BOTTOM_ROWS).contains(&rows), "{rows}");
+        assert_eq!(wraps.get(ENTRY, 1, &text, Shape::Lines).len(), 1);
+    }
+
+    #[test]
+    fn a_text_that_fits_is_not_cut() {
+        let text = "word ".repeat(8_000 * 16);
+        let mut wraps = Wraps::default();
+        let rows = shown(wraps.get(ENTRY, 1, &text, Shape::Words(80)), &text);
+        assert!(!rows.contains(&"(cut)"), "{} rows", rows.len());
+    }
+
+    #[test]
+    fn another_width_or_revision_wraps_anew() {
+        let mut wraps = Wraps::default();
+        assert_eq!(wraps.get(ENTRY, 1, "one two", Shape::Words(3)).len(), 2);
+        assert_eq!(wraps.get(ENTRY, 1, "one two", Shape::Words(7)).len(), 1);
+        assert_eq!(wraps.get(ENTRY, 2, "one\ntwo", Shape::Words(7)).len(), 2);
+    }
+
+    #[test]
+    fn what_is_far_away_is_forgotten_and_what_is_shown_is_kept() {
+        let mut wraps = Wraps::default();
+        wraps.begin_frame();
+        for id in 0..=KEPT as i64 {
+            wraps.get(TextId::Entry(EntryKey::Message(MessageId(id))), 1, "text", Shape::Lines);
+        }
+        wraps.begin_frame();
+        wraps.get(ENTRY, 1, "text", Shape::Lines);
+        wraps.begin_frame();
+        assert_eq!(wraps.known.len(), 1);
+    }
+}
