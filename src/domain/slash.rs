@@ -246,11 +246,15 @@ pub fn parse(draft: &str) -> Result<Draft, Refusal> {
         return Ok(Draft::Text(rest.to_owned()));
     }
     let (word, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let spec =
-        find(word).ok_or_else(|| Refusal::NoSuchCommand { word: word.to_owned(), nearest: nearest(word) })?;
+    let spec = find(word).ok_or_else(|| unknown(word))?;
     let slash = (spec.make)(argument.trim())
         .map_err(|problem| Refusal::Usage { problem: problem.to_owned(), usage: spec.usage() })?;
     Ok(Draft::Command(slash, spec))
+}
+
+/// The refusal of a word that is no command, with the nearest one.
+pub fn unknown(word: &str) -> Refusal {
+    Refusal::NoSuchCommand { word: word.to_owned(), nearest: nearest(word) }
 }
 
 fn nearest(word: &str) -> Option<String> {

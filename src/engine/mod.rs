@@ -1,1 +1,155 @@
 //! What happens: the one owner of all running things.
+//!
+//! [`Engine::start`] takes a store and a backend and gives an [`EngineHandle`]: commands in, queries
+//! beside them, updates out. Behind it the conductor follows the store's feed of committed events
+//! and is the only place that starts and stops turns.
+
+mod clock;
+mod commands;
+mod conductor;
+mod export;
+mod live;
+mod queries;
+mod recorder;
+mod shared;
+mod slash;
+mod texts;
+mod turn;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::{broadcast, mpsc, watch};
+
+use crate::agent::Backend;
+use crate::config::{EngineConfig, QueueConfig};
+use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update};
+use crate::domain::id::RunId;
+use crate::domain::queue::Refusal;
+use crate::store::{Feed, NewGate, NewRun, Opened, Store, StoreError};
+
+pub use clock::{Clock, SystemClock};
+
+use conductor::Conductor;
+use shared::Shared;
+
+/// What an engine is made of.
+pub struct Parts {
+    /// The home's store.
+    pub store: Store,
+    /// The store's feed of committed events.
+    pub feed: mpsc::Receiver<Feed>,
+    /// Who answers.
+    pub backend: Arc<dyn Backend>,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// `[queue]`.
+    pub queue: QueueConfig,
+    /// `[engine]`.
+    pub engine: EngineConfig,
+    /// The operator's zone, for texts.
+    pub timezone: chrono_tz::Tz,
+    /// The folder that `/export` writes to.
+    pub exports: PathBuf,
+}
+
+/// Whether an engine begins what waits as soon as it has started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StartUp {
+    /// It does.
+    Run,
+    /// The operator's hold comes first, with this reason.
+    Hold(String),
+}
+
+/// The engine. It runs until it is told to stop.
+pub struct Engine;
+
+impl Engine {
+    /// Starts an engine: records the run, ends what an earlier run left unfinished as interrupted,
+    /// and begins what waits.
+    pub async fn start(parts: Parts, start_up: StartUp) -> Result<EngineHandle, StoreError> {
+        let now = parts.clock.now();
+        let run = EngineRun {
+            run: RunId(format!("{}-{:08x}", now.format("%Y%m%d_%H%M%S"), fastrand::u32(..))),
+            pid: std::process::id(),
+            since: now,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let held = parts.store.read(|queries| queries.engine_hold()).await?;
+        let (orders, inbox) = mpsc::channel(16);
+        let (stopped, has_stopped) = watch::channel(false);
+        let feed = parts.feed;
+        let shared = Arc::new(Shared::new(
+            parts.store,
+            parts.backend,
+            parts.clock,
+            shared::Settings {
+                queue: parts.queue,
+                engine: parts.engine,
+                timezone: parts.timezone,
+                exports: parts.exports,
+            },
+            run.clone(),
+            held,
+        ));
+        // The conductor follows the feed before the first transition, so that no event passes it by.
+        let conductor = Conductor::new(Arc::clone(&shared), feed, inbox, orders.clone(), stopped);
+        shared.tasks.spawn(conductor.run());
+        let opened = open_run(&shared, run, start_up).await?;
+        tracing::info!(cut_turns = opened.cut_turns.len(), waiting = opened.waiting, "engine started");
+        Ok(EngineHandle { shared, orders, stopped: has_stopped })
+    }
+}
+
+async fn open_run(shared: &Arc<Shared>, run: EngineRun, start_up: StartUp) -> Result<Opened, StoreError> {
+    let defaults = shared.defaults();
+    let new = NewRun { run: run.run, pid: run.pid, version: run.version, at: run.since, defaults };
+    shared
+        .store
+        .write(move |transitions| {
+            if let StartUp::Hold(why) = &start_up {
+                transitions.set_gate(&NewGate::Hold(why.clone()), new.at)?;
+            }
+            transitions.open_run(&new)
+        })
+        .await
+}
+
+/// The way to a running engine. Cheap to clone.
+#[derive(Clone)]
+pub struct EngineHandle {
+    shared: Arc<Shared>,
+    orders: mpsc::Sender<conductor::Order>,
+    stopped: watch::Receiver<bool>,
+}
+
+impl EngineHandle {
+    /// Carries a command out. What the reply tells is on disk. Dropping the future before it is
+    /// ready leaves the command done or not done, never half done.
+    pub async fn command(&self, command: Command) -> Result<Reply, Refusal> {
+        commands::carry_out(&self.shared, &self.orders, command).await
+    }
+
+    /// Reads.
+    pub async fn query(&self, query: Query) -> Result<Answer, StoreError> {
+        queries::answer(&self.shared, query).await
+    }
+
+    /// Listens to updates from now on.
+    pub fn subscribe(&self) -> broadcast::Receiver<Update> {
+        self.shared.updates.subscribe()
+    }
+
+    /// Which life of the engine this is.
+    pub fn run(&self) -> EngineRun {
+        self.shared.run.clone()
+    }
+
+    /// Waits until the engine has stopped in order and let the store go.
+    pub async fn stopped(&self) {
+        let mut stopped = self.stopped.clone();
+        // An error means that the conductor is gone, which is as stopped as can be.
+        let _ = stopped.wait_for(|done| *done).await;
+    }
+}

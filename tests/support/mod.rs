@@ -1,5 +1,8 @@
 //! Helpers that the behaviour tests share.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
+pub mod clock;
 pub mod files;
 pub mod pty;
+pub mod scripted;
+pub mod world;

@@ -1,0 +1,19 @@
+//! Where the engine's time comes from.
+
+use crate::domain::Time;
+
+/// The wall clock, injected so that a test can hold it.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> Time;
+}
+
+/// The system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Time {
+        chrono::Utc::now()
+    }
+}

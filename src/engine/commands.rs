@@ -1,0 +1,197 @@
+//! Commands carried out: each is one transition of the store, and what the caller is told of it.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::conductor::Order;
+use super::shared::{Shared, refusal};
+use super::slash;
+use crate::domain::api::{Command, Direction, Reply};
+use crate::domain::event::{EventKind, excerpt};
+use crate::domain::id::{ItemId, SessionKey};
+use crate::domain::queue::{Intent, Refusal, Source, check_text};
+use crate::domain::slash::{Draft, parse};
+use crate::domain::turn::StopCause;
+use crate::store::{Accepted, NewGate, NewMessage, StoreError, Transitions};
+
+pub(super) async fn carry_out(
+    shared: &Arc<Shared>,
+    orders: &mpsc::Sender<Order>,
+    command: Command,
+) -> Result<Reply, Refusal> {
+    let at = shared.now();
+    match command {
+        Command::Submit { to, text, intent, source } => submit(shared, to, text, intent, source).await,
+        Command::OpenSession { key } => {
+            let (fresh, wanted) = (shared.fresh_session(), key.clone());
+            let session = write(shared, move |store| store.open_session(&wanted, &fresh, at)).await?;
+            Ok(Reply::Session { key, session, words: "opened".to_owned() })
+        }
+        Command::StopTurn { session, turn } => {
+            write(shared, move |store| store.request_stop(&session, turn, StopCause::Operator, at)).await?;
+            Ok(done("stopping"))
+        }
+        Command::Continue { session } => {
+            write(shared, move |store| store.release_queue(&session, "the operator", at)).await?;
+            Ok(done("released"))
+        }
+        Command::MoveItem { item, direction } => {
+            write(shared, move |store| store.move_item(item, direction, at)).await?;
+            Ok(undoable("moved", Command::MoveItem { item, direction: back(direction) }))
+        }
+        Command::EditItem { item, text } => {
+            check_text(&text)?;
+            let before = write(shared, move |store| store.edit_item(item, &text, at)).await?;
+            Ok(undoable("edited", Command::EditItem { item, text: before }))
+        }
+        Command::DropItem { item } => {
+            write(shared, move |store| store.drop_item(item, at)).await?;
+            Ok(undoable("dropped", Command::RestoreItems { items: vec![item] }))
+        }
+        Command::RestoreItems { items } => restore(shared, items).await,
+        Command::SwitchLane { item } => {
+            write(shared, move |store| store.switch_lane(item, at)).await?;
+            Ok(undoable("moved", Command::SwitchLane { item }))
+        }
+        Command::ClearQueue { session } => {
+            let items = write(shared, move |store| store.clear_queue(&session, at)).await?;
+            Ok(undoable(&format!("cleared {}", count(items.len(), "item")), Command::RestoreItems { items }))
+        }
+        Command::ShowTurns { session, turns } => {
+            let shown = turns.len();
+            write(shared, move |store| store.show_turns(&session, &turns, at)).await?;
+            Ok(done(&format!("{} shown again", count(shown, "turn"))))
+        }
+        Command::SaveDraft { key, text } => {
+            write(shared, move |store| store.save_draft(&key, &text, at)).await?;
+            Ok(done("draft kept"))
+        }
+        Command::RememberDraft { key, text } => {
+            write(shared, move |store| store.remember_draft(&key, &text, at)).await?;
+            Ok(done("draft remembered"))
+        }
+        Command::Hold { why } => {
+            set_gate(shared, NewGate::Hold(why)).await?;
+            Ok(undoable("on hold: nothing starts", Command::Release))
+        }
+        Command::Release => {
+            set_gate(shared, NewGate::Release).await?;
+            Ok(done("released"))
+        }
+        Command::Stop { why } => stop(shared, orders, why).await,
+        Command::CutNow => {
+            // A full inbox means that the conductor ends already.
+            let _ = orders.try_send(Order::CutNow);
+            Ok(done("cutting what still runs"))
+        }
+        Command::KeepRunning => {
+            set_gate(shared, NewGate::KeepRunning).await?;
+            Ok(done("goes on"))
+        }
+    }
+}
+
+async fn submit(
+    shared: &Arc<Shared>,
+    to: SessionKey,
+    text: String,
+    intent: Intent,
+    source: Source,
+) -> Result<Reply, Refusal> {
+    let words = excerpt(&text);
+    let outcome = match parse(&text) {
+        Ok(Draft::Text(text)) => accept(shared, to.clone(), text, intent, source).await,
+        Ok(Draft::Command(command, _)) => slash::carry_out(shared, to.clone(), command, source).await,
+        Err(refusal) => Err(refusal),
+    };
+    if let Err(refusal) = &outcome {
+        note_refusal(shared, &to, words, refusal).await;
+    }
+    outcome
+}
+
+/// Accepts a message and tells what became of it.
+pub(super) async fn accept(
+    shared: &Arc<Shared>,
+    to: SessionKey,
+    text: String,
+    intent: Intent,
+    source: Source,
+) -> Result<Reply, Refusal> {
+    check_text(&text)?;
+    let message = NewMessage { to, text, intent, source, fresh: shared.fresh_session(), at: shared.now() };
+    write(shared, move |store| store.accept_message(&message)).await.map(accepted)
+}
+
+pub(super) fn accepted(accepted: Accepted) -> Reply {
+    Reply::Accepted { session: accepted.session, item: accepted.item, ack: accepted.ack }
+}
+
+/// A refusal is a row too, unless the store itself can't be written.
+async fn note_refusal(shared: &Arc<Shared>, to: &SessionKey, excerpt: String, refusal: &Refusal) {
+    if matches!(refusal, Refusal::Store(_)) {
+        return;
+    }
+    let (key, at) = (to.clone(), shared.now());
+    let kind = EventKind::Refused { excerpt, reason: refusal.to_string() };
+    let noted = async {
+        let row = shared.store.read(move |queries| queries.session_at(&key)).await?;
+        let session = row.map(|row| row.session.id);
+        shared.store.write(move |store| store.record(session.as_ref(), kind.clone(), at)).await
+    };
+    if let Err(error) = noted.await {
+        tracing::warn!(%error, "a refusal is not in the log");
+    }
+}
+
+async fn restore(shared: &Arc<Shared>, items: Vec<ItemId>) -> Result<Reply, Refusal> {
+    let (at, restored) = (shared.now(), items.len());
+    write(shared, move |store| store.restore_items(&items, at)).await?;
+    Ok(done(&format!("{} back in the queue", count(restored, "item"))))
+}
+
+/// A stop is kept first, so that the log tells who asked. A store that can't be written must not
+/// keep an engine alive: then the conductor is told directly.
+async fn stop(shared: &Arc<Shared>, orders: &mpsc::Sender<Order>, why: String) -> Result<Reply, Refusal> {
+    match set_gate(shared, NewGate::Stopping(why.clone())).await {
+        Err(Refusal::Store(trouble)) => {
+            let _ = orders.send(Order::Stop { why }).await;
+            Ok(done(&format!("stopping; the log does not tell of it: {trouble}")))
+        }
+        other => other.map(|()| undoable("stopping", Command::KeepRunning)),
+    }
+}
+
+async fn set_gate(shared: &Arc<Shared>, gate: NewGate) -> Result<(), Refusal> {
+    let at = shared.now();
+    write(shared, move |store| store.set_gate(&gate, at)).await
+}
+
+/// Makes one transition; what the store says no to becomes a refusal.
+pub(super) async fn write<T, F>(shared: &Arc<Shared>, transition: F) -> Result<T, Refusal>
+where
+    T: Send + 'static,
+    F: FnMut(&mut dyn Transitions) -> Result<T, StoreError> + Send + 'static,
+{
+    shared.store.write(transition).await.map_err(refusal)
+}
+
+pub(super) fn done(words: &str) -> Reply {
+    Reply::Done { words: words.to_owned(), undo: None }
+}
+
+pub(super) fn undoable(words: &str, undo: Command) -> Reply {
+    Reply::Done { words: words.to_owned(), undo: Some(Box::new(undo)) }
+}
+
+pub(super) fn count(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}
+
+fn back(direction: Direction) -> Direction {
+    match direction {
+        Direction::Up => Direction::Down,
+        Direction::Down => Direction::Up,
+    }
+}

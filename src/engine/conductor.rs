@@ -1,0 +1,359 @@
+//! The conductor: the one owner of all running things.
+//!
+//! It follows the store's feed of committed events, in order. `TurnBegan` makes it start a turn's
+//! task, `StopRequested` makes it stop one, `EngineStopping` makes it drain. It never waits for the
+//! store, so the writer can always hand it the next events.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::shared::Shared;
+use super::turn::{self, Running};
+use crate::domain::Time;
+use crate::domain::api::{Drain, EngineHold, Update};
+use crate::domain::event::{Event, EventKind};
+use crate::domain::id::TurnId;
+use crate::domain::queue::Gate;
+use crate::domain::session::HoldReason;
+use crate::domain::turn::{Begun, StopCause};
+use crate::store::Feed;
+
+/// How long after the drain's end a turn may take to be kept as cut before the engine goes without it.
+const LAST_WRITES: Duration = Duration::from_secs(10);
+/// Old events are deleted this often, so many at a time.
+const PRUNE_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+const PRUNE_AT_ONCE: usize = 500;
+/// Messages reach the search index this long after the turn that brought them, so many at a time.
+const INDEX_AFTER: Duration = Duration::from_secs(2);
+const INDEX_AT_ONCE: usize = 200;
+/// The wall clock may jump: a wait for one of its instants looks at it again after this long.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
+/// What the conductor is told beside the feed.
+pub(super) enum Order {
+    /// Stop, though the store can't tell of it.
+    Stop {
+        /// Who asked.
+        why: String,
+    },
+    /// Cut what the drain still waits for.
+    CutNow,
+    /// When the next held queue of a dead backend is due.
+    ProbeAt(Option<Time>),
+    /// The last write was made or given up.
+    Closed,
+}
+
+pub(super) struct Conductor {
+    shared: Arc<Shared>,
+    feed: mpsc::Receiver<Feed>,
+    inbox: mpsc::Receiver<Order>,
+    orders: mpsc::Sender<Order>,
+    stopped: watch::Sender<bool>,
+    turns: HashMap<TurnId, Running>,
+    probe_at: Option<Time>,
+    prune_at: Instant,
+    index_at: Option<Instant>,
+    stopping: Stopping,
+}
+
+/// How far the engine is on its way out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stopping {
+    /// It stays.
+    No,
+    /// It waits for running turns until then.
+    Draining { until: Instant },
+    /// What still ran was cut; it waits for that to be kept until then.
+    Cutting { until: Instant },
+    /// The last write is on its way.
+    Closing,
+}
+
+impl Conductor {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        feed: mpsc::Receiver<Feed>,
+        inbox: mpsc::Receiver<Order>,
+        orders: mpsc::Sender<Order>,
+        stopped: watch::Sender<bool>,
+    ) -> Self {
+        Self {
+            shared,
+            feed,
+            inbox,
+            orders,
+            stopped,
+            turns: HashMap::new(),
+            probe_at: None,
+            prune_at: Instant::now(),
+            index_at: Some(Instant::now() + INDEX_AFTER),
+            stopping: Stopping::No,
+        }
+    }
+
+    /// Conducts until the engine has stopped.
+    pub(super) async fn run(mut self) {
+        self.probe();
+        loop {
+            let due = self.next_due();
+            tokio::select! {
+                biased;
+                feed = self.feed.recv() => match feed {
+                    Some(feed) => self.follow(feed),
+                    None => break,
+                },
+                Some(order) = self.inbox.recv() => match order {
+                    Order::Stop { why } => self.drain(&why, self.shared.now()),
+                    Order::CutNow => self.cut(),
+                    Order::ProbeAt(at) => self.probe_at = at,
+                    Order::Closed => break,
+                },
+                () = sleep_until(due) => self.act_on_time(),
+            }
+            self.close_if_drained();
+        }
+        self.shared.store.close().await;
+        let _ = self.stopped.send(true);
+    }
+
+    fn follow(&mut self, feed: Feed) {
+        match feed {
+            Feed::Committed(events) => {
+                for event in events {
+                    self.act_on(&event);
+                    self.shared.tell(Update::Event(event));
+                }
+            }
+            Feed::Trouble(trouble) => {
+                tracing::warn!(why = trouble.why, "the store can't be written");
+                self.shared.change_status(|status| status.store_trouble = Some(trouble));
+            }
+            Feed::Recovered => self.shared.change_status(|status| status.store_trouble = None),
+        }
+    }
+
+    fn act_on(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::TurnBegan { turn, item, probe } => {
+                if let Some(session) = &event.session {
+                    self.start(Begun {
+                        turn: *turn,
+                        session: session.clone(),
+                        item: *item,
+                        at: event.at,
+                        probe: *probe,
+                    });
+                }
+            }
+            EventKind::StopRequested { turn, cause } => {
+                if let Some(running) = self.turns.get(turn) {
+                    running.stop(*cause);
+                }
+            }
+            EventKind::Steered { turn, item } => {
+                if let Some(running) = self.turns.get(turn) {
+                    running.steer(*turn, *item);
+                }
+            }
+            EventKind::TurnEnded { turn, .. } => self.ended(*turn),
+            EventKind::QueueHeld { hold, .. } if hold.reason == HoldReason::BackendError => {
+                self.probe_at = match (self.probe_at, hold.probe_at) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                };
+            }
+            EventKind::EngineHeld { why } => {
+                let held = EngineHold { since: event.at, why: why.clone() };
+                self.shared.change_status(|status| {
+                    status.held = Some(held);
+                    if status.gate == Gate::Open {
+                        status.gate = Gate::Held;
+                    }
+                });
+            }
+            EventKind::EngineReleased => self.shared.change_status(|status| {
+                status.held = None;
+                if status.gate == Gate::Held {
+                    status.gate = Gate::Open;
+                }
+            }),
+            EventKind::EngineStopping { why } => self.drain(why, event.at),
+            EventKind::EngineStopCalledOff => self.go_on(),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, begun: Begun) {
+        let (running, control) = Running::new();
+        self.turns.insert(begun.turn, running);
+        let live = self.shared.live.add(begun.turn, begun.session.clone(), begun.at);
+        let shared = Arc::clone(&self.shared);
+        self.shared.tasks.spawn(turn::run(shared, begun, live, control));
+    }
+
+    /// The turn's end is kept. Its task may still run where `/new` ended it from outside.
+    fn ended(&mut self, turn: TurnId) {
+        if let Some(running) = self.turns.remove(&turn) {
+            running.stop(StopCause::Reset);
+        }
+        self.shared.live.remove(turn);
+        self.index_at.get_or_insert_with(|| Instant::now() + INDEX_AFTER);
+        if self.stopping != Stopping::No {
+            self.tell_drain();
+        }
+    }
+
+    fn drain(&mut self, why: &str, at: Time) {
+        if self.stopping != Stopping::No {
+            return;
+        }
+        let timeout = self.shared.settings.engine.drain_timeout;
+        self.stopping = Stopping::Draining { until: Instant::now() + timeout };
+        let drain = Drain { why: why.to_owned(), since: at, until: at + timeout, waits_for: Vec::new() };
+        self.shared.change_status(|status| {
+            status.gate = Gate::Stopping;
+            status.drain = Some(drain);
+        });
+        self.tell_drain();
+    }
+
+    fn tell_drain(&self) {
+        let waits_for = self.shared.live.sessions();
+        self.shared.change_status(|status| {
+            if let Some(drain) = &mut status.drain {
+                drain.waits_for = waits_for;
+            }
+        });
+    }
+
+    fn go_on(&mut self) {
+        if matches!(self.stopping, Stopping::Draining { .. }) {
+            self.stopping = Stopping::No;
+        }
+        self.shared.change_status(|status| {
+            status.drain = None;
+            status.gate = if status.held.is_some() { Gate::Held } else { Gate::Open };
+        });
+    }
+
+    fn cut(&mut self) {
+        if !matches!(self.stopping, Stopping::Draining { .. }) {
+            return;
+        }
+        let until = Instant::now() + self.shared.settings.engine.stop_grace + LAST_WRITES;
+        self.stopping = Stopping::Cutting { until };
+        for running in self.turns.values() {
+            running.stop(StopCause::Shutdown);
+        }
+    }
+
+    fn close_if_drained(&mut self) {
+        let drained = match self.stopping {
+            Stopping::No | Stopping::Closing => false,
+            Stopping::Draining { .. } => self.turns.is_empty(),
+            Stopping::Cutting { until } => self.turns.is_empty() || Instant::now() >= until,
+        };
+        if drained {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        self.stopping = Stopping::Closing;
+        let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
+        self.shared.tasks.spawn(async move {
+            let (run, at) = (shared.run.run.clone(), shared.now());
+            if let Err(error) = shared.store.write(move |transitions| transitions.close_run(&run, at)).await {
+                tracing::error!(%error, "the orderly stop is not in the store");
+            }
+            let _ = orders.send(Order::Closed).await;
+        });
+    }
+
+    fn next_due(&self) -> Instant {
+        let mut due = self.index_at.map_or(self.prune_at, |at| at.min(self.prune_at));
+        if let Stopping::Draining { until } | Stopping::Cutting { until } = self.stopping {
+            due = due.min(until);
+        }
+        if let Some(at) = self.probe_at {
+            let wait = (at - self.shared.now()).to_std().unwrap_or_default().min(LOOK_AGAIN);
+            due = due.min(Instant::now() + wait);
+        }
+        due
+    }
+
+    fn act_on_time(&mut self) {
+        let now = Instant::now();
+        if matches!(self.stopping, Stopping::Draining { until } if now >= until) {
+            self.cut();
+        }
+        if self.probe_at.is_some_and(|at| at <= self.shared.now()) {
+            self.probe();
+        }
+        if now >= self.prune_at {
+            self.prune_at = now + PRUNE_EVERY;
+            self.prune();
+        }
+        if self.index_at.is_some_and(|at| now >= at) {
+            self.index_at = None;
+            self.index();
+        }
+    }
+
+    /// Tries the queues whose backend is due, and learns when the next one is.
+    fn probe(&mut self) {
+        self.probe_at = None;
+        let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
+        self.shared.tasks.spawn(async move {
+            let at = shared.now();
+            match shared.store.write(move |transitions| transitions.probe_queues(at)).await {
+                Ok(next) => drop(orders.send(Order::ProbeAt(next)).await),
+                Err(error) => {
+                    tracing::warn!(%error, "held queues could not be tried, again in a minute");
+                    sleep(LOOK_AGAIN).await;
+                    let _ = orders.send(Order::ProbeAt(Some(shared.now()))).await;
+                }
+            }
+        });
+    }
+
+    /// Takes new messages into the search index, behind the messages' own way.
+    fn index(&self) {
+        let shared = Arc::clone(&self.shared);
+        self.shared.tasks.spawn(async move {
+            loop {
+                match shared.store.index_messages(INDEX_AT_ONCE).await {
+                    Ok(INDEX_AT_ONCE) => tokio::task::yield_now().await,
+                    Ok(_) => return,
+                    Err(error) => {
+                        return tracing::warn!(%error, "new messages are not in the search index yet");
+                    }
+                }
+            }
+        });
+    }
+
+    fn prune(&self) {
+        let shared = Arc::clone(&self.shared);
+        self.shared.tasks.spawn(async move {
+            let days = i64::from(shared.settings.engine.keep_events_days);
+            let before = shared.now() - chrono::TimeDelta::days(days);
+            loop {
+                let pruned = shared
+                    .store
+                    .write(move |transitions| transitions.prune_events(before, PRUNE_AT_ONCE))
+                    .await;
+                match pruned {
+                    Ok(PRUNE_AT_ONCE) => sleep(Duration::from_millis(50)).await,
+                    Ok(_) => return,
+                    Err(error) => return tracing::warn!(%error, "old events were not deleted"),
+                }
+            }
+        });
+    }
+}

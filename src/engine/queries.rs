@@ -1,0 +1,53 @@
+//! Questions answered: what is kept, and what running turns say right now.
+
+use super::shared::Shared;
+use crate::domain::api::{Answer, Overview, Query, SessionRow};
+use crate::store::{self, StoreError};
+
+pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, StoreError> {
+    match query {
+        Query::Overview => overview(shared).await,
+        Query::Search { words, limit } => shared.store.search(words, limit).await.map(Answer::Hits),
+        Query::Conversation { ref session, before: None, .. } => {
+            // What is not kept yet is read first: the page may then hold some of it already, which
+            // the offsets tell, but nothing can fall between the two.
+            let live = shared.live.of_session(session).and_then(|turn| turn.unkept());
+            let mut answer = kept(shared, query).await?;
+            if let Answer::Conversation(page) = &mut answer {
+                page.live = live;
+            }
+            Ok(answer)
+        }
+        query => {
+            let mut answer = kept(shared, query).await?;
+            match &mut answer {
+                Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| note_output(shared, row)),
+                Answer::Session(Some(row)) => note_output(shared, row),
+                _ => {}
+            }
+            Ok(answer)
+        }
+    }
+}
+
+async fn kept(shared: &Shared, query: Query) -> Result<Answer, StoreError> {
+    shared.store.read(move |queries| store::answer(queries, query)).await
+}
+
+async fn overview(shared: &Shared) -> Result<Answer, StoreError> {
+    let counts = shared.store.read(|queries| queries.counts()).await?;
+    Ok(Answer::Overview(Box::new(Overview {
+        engine: shared.status(),
+        sessions: counts.sessions,
+        needs_you: counts.needs_you,
+        running: counts.running,
+        waiting: counts.waiting,
+        last_event: counts.last_event,
+    })))
+}
+
+fn note_output(shared: &Shared, row: &mut SessionRow) {
+    if let Some(turn) = &mut row.turn {
+        turn.last_output_at = shared.live.of(turn.turn).map(|live| live.last_output_at());
+    }
+}

@@ -1,0 +1,140 @@
+//! What a turn has produced: what is still to be kept, and what it adds up to.
+
+use crate::agent::AgentEvent;
+use crate::domain::api::StreamKind;
+use crate::domain::id::ItemId;
+use crate::domain::session::Usage;
+use crate::domain::turn::Output;
+
+/// Gathers a turn's output between two times that it is kept.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    unkept: Vec<Output>,
+    unkept_bytes: usize,
+    text_bytes: u64,
+    reasoning_bytes: u64,
+    /// What the turn used so far.
+    pub(super) usage: Usage,
+    /// The model that answers.
+    pub(super) model: Option<String>,
+    /// The steered items that the agent took in.
+    pub(super) steered: Vec<ItemId>,
+    /// Whether the agent did anything.
+    pub(super) did_anything: bool,
+}
+
+/// What an event of the agent means beyond being gathered.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Words that stream, beginning at this byte of their kind.
+    Words { stream: StreamKind, offset: u64, text: String },
+    /// Something to keep before the agent goes on.
+    Step,
+    /// A failed try is repeated.
+    Retry { attempt: u32, wait: std::time::Duration, why: String },
+    /// Nothing more.
+    Noted,
+}
+
+impl Recorder {
+    /// Takes an event of the agent in.
+    pub(super) fn take(&mut self, event: AgentEvent) -> Taken {
+        match event {
+            AgentEvent::Text(text) => self.words(StreamKind::Text, text),
+            AgentEvent::Reasoning(text) => self.words(StreamKind::Reasoning, text),
+            AgentEvent::ToolCall { call, name, arguments } => {
+                self.step(arguments.len(), Output::ToolCall { call, name, arguments })
+            }
+            AgentEvent::ToolResult { call, ok, output } => {
+                self.step(output.len(), Output::ToolResult { call, ok, output })
+            }
+            AgentEvent::Steered(item) => {
+                self.steered.push(item);
+                Taken::Noted
+            }
+            AgentEvent::Usage(usage) => {
+                self.usage.add(&usage);
+                Taken::Noted
+            }
+            AgentEvent::Model(model) => {
+                self.model = Some(model);
+                Taken::Noted
+            }
+            AgentEvent::Retrying { attempt, wait, why } => Taken::Retry { attempt, wait, why },
+        }
+    }
+
+    /// Takes out what is to be kept now.
+    pub(super) fn drain(&mut self) -> Batch {
+        self.unkept_bytes = 0;
+        Batch {
+            output: std::mem::take(&mut self.unkept),
+            text_end: self.text_bytes,
+            reasoning_end: self.reasoning_bytes,
+        }
+    }
+
+    /// Takes back what could not be kept: it comes before what was said meanwhile.
+    pub(super) fn put_back(&mut self, batch: Batch) {
+        self.unkept_bytes += batch.output.iter().map(bytes_of).sum::<usize>();
+        let later = std::mem::replace(&mut self.unkept, batch.output);
+        self.unkept.extend(later);
+    }
+
+    /// Whether there is nothing to keep.
+    pub(super) fn is_empty(&self) -> bool {
+        self.unkept.is_empty()
+    }
+
+    /// How many bytes wait to be kept.
+    pub(super) fn unkept_bytes(&self) -> usize {
+        self.unkept_bytes
+    }
+
+    fn words(&mut self, stream: StreamKind, text: String) -> Taken {
+        if text.is_empty() {
+            return Taken::Noted;
+        }
+        self.did_anything = true;
+        self.unkept_bytes += text.len();
+        let total = match stream {
+            StreamKind::Text => &mut self.text_bytes,
+            StreamKind::Reasoning => &mut self.reasoning_bytes,
+        };
+        let offset = *total;
+        *total += text.len() as u64;
+        match (stream, self.unkept.last_mut()) {
+            (StreamKind::Text, Some(Output::Text { text: before }))
+            | (StreamKind::Reasoning, Some(Output::Reasoning { text: before })) => before.push_str(&text),
+            (StreamKind::Text, _) => self.unkept.push(Output::Text { text: text.clone() }),
+            (StreamKind::Reasoning, _) => self.unkept.push(Output::Reasoning { text: text.clone() }),
+        }
+        Taken::Words { stream, offset, text }
+    }
+
+    fn step(&mut self, bytes: usize, output: Output) -> Taken {
+        self.did_anything = true;
+        self.unkept_bytes += bytes;
+        self.unkept.push(output);
+        Taken::Step
+    }
+}
+
+fn bytes_of(output: &Output) -> usize {
+    match output {
+        Output::Text { text } | Output::Reasoning { text } => text.len(),
+        Output::ToolCall { arguments, .. } => arguments.len(),
+        Output::ToolResult { output, .. } => output.len(),
+    }
+}
+
+/// Output that is being kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Batch {
+    /// The output, in order.
+    pub(super) output: Vec<Output>,
+    /// Where the turn's text ends behind it.
+    pub(super) text_end: u64,
+    /// Where the turn's reasoning ends behind it.
+    pub(super) reasoning_end: u64,
+}

@@ -1,0 +1,129 @@
+//! What all parts of a running engine share.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::broadcast;
+use tokio_util::task::TaskTracker;
+
+use super::clock::Clock;
+use super::live::LiveTurns;
+use crate::agent::Backend;
+use crate::config::{EngineConfig, QueueConfig};
+use crate::domain::Time;
+use crate::domain::api::{EngineHold, EngineRun, EngineStatus, Update};
+use crate::domain::id::SessionId;
+use crate::domain::queue::{Gate, Refusal};
+use crate::store::{Defaults, Store, StoreError};
+
+/// How many updates a listener may lag behind before it loses some.
+const UPDATES: usize = 4096;
+
+/// The settings that the engine works by.
+pub(super) struct Settings {
+    pub(super) queue: QueueConfig,
+    pub(super) engine: EngineConfig,
+    pub(super) timezone: chrono_tz::Tz,
+    pub(super) exports: PathBuf,
+}
+
+/// What all parts of a running engine share. What runs is the conductor's alone.
+pub(super) struct Shared {
+    pub(super) store: Store,
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) settings: Settings,
+    pub(super) run: EngineRun,
+    pub(super) updates: broadcast::Sender<Update>,
+    pub(super) live: LiveTurns,
+    pub(super) tasks: TaskTracker,
+    status: Mutex<EngineStatus>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        store: Store,
+        backend: Arc<dyn Backend>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+        run: EngineRun,
+        held: Option<EngineHold>,
+    ) -> Self {
+        let status = EngineStatus {
+            run: Some(run.clone()),
+            gate: if held.is_some() { Gate::Held } else { Gate::Open },
+            held,
+            drain: None,
+            agent: backend.label(),
+            busy_mode: settings.queue.busy_mode,
+            max_queued: settings.queue.max_items,
+            store_trouble: None,
+        };
+        Self {
+            store,
+            backend,
+            clock,
+            settings,
+            run,
+            updates: broadcast::channel(UPDATES).0,
+            live: LiveTurns::default(),
+            tasks: TaskTracker::new(),
+            status: Mutex::new(status),
+        }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// What a session without a choice of its own goes by.
+    pub(super) fn defaults(&self) -> Defaults {
+        Defaults {
+            busy_mode: self.settings.queue.busy_mode,
+            max_queued: self.settings.queue.max_items,
+            steerable: self.backend.steerable(),
+        }
+    }
+
+    /// A new session id for something that happens now.
+    pub(super) fn fresh_session(&self) -> SessionId {
+        SessionId::new(self.now(), fastrand::u32(..))
+    }
+
+    pub(super) fn status(&self) -> EngineStatus {
+        self.lock_status().clone()
+    }
+
+    /// Changes the status and tells everyone who listens.
+    pub(super) fn change_status(&self, change: impl FnOnce(&mut EngineStatus)) {
+        let status = {
+            let mut status = self.lock_status();
+            change(&mut status);
+            status.clone()
+        };
+        self.tell(Update::Engine(Box::new(status)));
+    }
+
+    /// Tells everyone who listens; nobody may.
+    pub(super) fn tell(&self, update: Update) {
+        let _ = self.updates.send(update);
+    }
+
+    /// An instant as the operator reads it.
+    pub(super) fn show_time(&self, at: Time) -> String {
+        at.with_timezone(&self.settings.timezone).format("%H:%M").to_string()
+    }
+
+    /// The status is whole at every moment, so a panic elsewhere while it was locked spoils nothing.
+    fn lock_status(&self) -> MutexGuard<'_, EngineStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a caller is told when the store did not do it.
+pub(super) fn refusal(error: StoreError) -> Refusal {
+    match error {
+        StoreError::Refused(refusal) => refusal,
+        other => Refusal::Store(other.to_string()),
+    }
+}

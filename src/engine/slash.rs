@@ -1,0 +1,196 @@
+//! Slash commands carried out, for every client alike.
+
+use std::sync::Arc;
+
+use super::commands::{accept, accepted, count, done, undoable, write};
+use super::shared::{Shared, refusal};
+use super::{export, texts};
+use crate::domain::api::{Command, Reply, SessionRow};
+use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::queue::{Intent, Refusal, Source};
+use crate::domain::slash::{Ask, Slash};
+use crate::domain::turn::StopCause;
+
+/// So many rows `/sessions` and `/search` show.
+const ROWS: usize = 50;
+/// So many sessions an ambiguous name tells.
+const CANDIDATES: usize = 5;
+
+pub(super) async fn carry_out(
+    shared: &Arc<Shared>,
+    key: SessionKey,
+    command: Slash,
+    source: Source,
+) -> Result<Reply, Refusal> {
+    let at = shared.now();
+    match command {
+        Slash::Queue(text) => accept(shared, key, text, Intent::Queue, source).await,
+        Slash::Steer(text) => accept(shared, key, text, Intent::Steer, source).await,
+        Slash::ShowQueue => show_queue(shared, &key).await,
+        Slash::New { title, ask } => new_session(shared, key, title, ask, source).await,
+        Slash::Stop => {
+            let session = live(shared, &key).await?.session.id;
+            write(shared, move |store| store.request_stop(&session, None, StopCause::Operator, at)).await?;
+            Ok(done("stopping; the queue stays, held"))
+        }
+        Slash::Continue => {
+            let session = live(shared, &key).await?.session.id;
+            write(shared, move |store| store.release_queue(&session, "/continue", at)).await?;
+            Ok(done("released"))
+        }
+        Slash::ShowBusy => {
+            let row = live(shared, &key).await?;
+            Ok(done(&texts::busy(&row, shared.settings.queue.busy_mode)))
+        }
+        Slash::Busy(mode) => {
+            let session = live(shared, &key).await?.session.id;
+            write(shared, move |store| store.set_busy_mode(&session, mode, at)).await?;
+            Ok(done(&format!("busy mode {mode}")))
+        }
+        Slash::Status => {
+            let row = live(shared, &key).await?;
+            let text = texts::status(&row, &shared.status(), at, &|at| shared.show_time(at));
+            Ok(Reply::Shown { title: format!("status of {}", row.session.name()), text })
+        }
+        Slash::Sessions => {
+            let page = read(shared, |queries| queries.session_history(ROWS)).await?;
+            let text = texts::sessions(&page.rows, at, &|at| shared.show_time(at));
+            Ok(Reply::Shown { title: "sessions, the last active first".to_owned(), text })
+        }
+        Slash::Resume(wanted) => resume(shared, key, wanted).await,
+        Slash::Title(title) => set_title(shared, &key, &title).await,
+        Slash::Undo(turns) => {
+            let session = live(shared, &key).await?.session.id;
+            let of = session.clone();
+            let turns = write(shared, move |store| store.hide_turns(&of, turns, at)).await?;
+            let words = format!("{} hidden", count(turns.len(), "turn"));
+            Ok(undoable(&words, Command::ShowTurns { session, turns }))
+        }
+        Slash::Retry => {
+            let session = live(shared, &key).await?.session.id;
+            write(shared, move |store| store.retry(&session, source, at)).await.map(accepted)
+        }
+        Slash::Search(words) => {
+            let hits = shared.store.search(words.clone(), ROWS).await.map_err(refusal)?;
+            let text = texts::hits(&hits, &|at| shared.show_time(at));
+            Ok(Reply::Shown { title: format!("search: {words}"), text })
+        }
+        Slash::Export(format) => {
+            let row = live(shared, &key).await?;
+            let path = export::write(shared, row, format).await?;
+            Ok(done(&format!("written to {}", path.display())))
+        }
+        Slash::Help(word) => texts::help(word.as_deref()),
+        Slash::Quit => match source {
+            Source::Console => Ok(Reply::Quit),
+            Source::CommandLine => Err(Refusal::ScreenOnly("quit".to_owned())),
+        },
+    }
+}
+
+async fn new_session(
+    shared: &Arc<Shared>,
+    key: SessionKey,
+    title: Option<String>,
+    ask: Ask,
+    source: Source,
+) -> Result<Reply, Refusal> {
+    let title = title.map(|title| clean_title(&title)).transpose()?;
+    if ask == Ask::First
+        && let Some(row) = find(shared, &key).await?
+        && let Some(loses) = what_is_lost(&row)
+    {
+        let confirm = format!("/new! {}", title.as_deref().unwrap_or_default()).trim_end().to_owned();
+        return match source {
+            Source::Console => Ok(Reply::Asks {
+                question: format!("Start anew in {}? {loses}", row.session.name()),
+                confirm,
+            }),
+            Source::CommandLine => Err(Refusal::WouldLose { loses, confirm }),
+        };
+    }
+    let (fresh, at, of) = (shared.fresh_session(), shared.now(), key.clone());
+    let session = fresh.clone();
+    write(shared, move |store| store.reset_session(&of, &fresh, title.as_deref(), at)).await?;
+    Ok(Reply::Session { key, session, words: "a new session; the one before is under /sessions".to_owned() })
+}
+
+fn what_is_lost(row: &SessionRow) -> Option<String> {
+    let waiting = row.queued + usize::from(row.slot.is_some());
+    let mut parts = Vec::new();
+    if row.turn.is_some() {
+        parts.push("a running turn is stopped".to_owned());
+    }
+    if waiting > 0 {
+        parts.push(format!("{} taken out of the queue", count(waiting, "waiting message")));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+async fn resume(shared: &Arc<Shared>, key: SessionKey, wanted: String) -> Result<Reply, Refusal> {
+    let name = wanted.clone();
+    let mut found = read(shared, move |queries| queries.resolve_session(&name, CANDIDATES + 1)).await?;
+    let session = match found.len() {
+        0 => return Err(Refusal::NoSuchSession(wanted)),
+        1 => found.remove(0),
+        _ => return Err(Refusal::Ambiguous { wanted, candidates: candidates(&found) }),
+    };
+    let (at, of, resumed) = (shared.now(), key.clone(), session.clone());
+    write(shared, move |store| store.switch_session(&of, &resumed, at)).await?;
+    Ok(Reply::Session { key, session, words: "resumed".to_owned() })
+}
+
+fn candidates(found: &[SessionId]) -> Vec<String> {
+    let mut names: Vec<String> = found.iter().take(CANDIDATES).map(ToString::to_string).collect();
+    if found.len() > CANDIDATES {
+        names.push("…".to_owned());
+    }
+    names
+}
+
+async fn set_title(shared: &Arc<Shared>, key: &SessionKey, title: &str) -> Result<Reply, Refusal> {
+    let title = clean_title(title)?;
+    let (at, session) = (shared.now(), live(shared, key).await?.session.id);
+    let words = format!("titled {title:?}");
+    let before = write(shared, move |store| store.set_title(&session, &title, at)).await?;
+    Ok(match before {
+        Some(before) => Reply::Done { words: format!("{words}, was {before:?}"), undo: None },
+        None => done(&words),
+    })
+}
+
+/// A title is one line of 1 to 100 characters without control characters (10-sessions, History).
+fn clean_title(title: &str) -> Result<String, Refusal> {
+    let clean: String = title.chars().filter(|c| !c.is_control()).collect();
+    let clean = clean.trim();
+    if clean.is_empty() || clean.chars().count() > 100 {
+        return Err(Refusal::BadTitle);
+    }
+    Ok(clean.to_owned())
+}
+
+async fn show_queue(shared: &Arc<Shared>, key: &SessionKey) -> Result<Reply, Refusal> {
+    let row = live(shared, key).await?;
+    let session = row.session.id.clone();
+    let queue = read(shared, move |queries| queries.session_queue(&session)).await?;
+    let text = texts::queue(&queue, row.session.hold.as_ref(), &|at| shared.show_time(at));
+    Ok(Reply::Shown { title: format!("queue of {}", row.session.name()), text })
+}
+
+/// The session that is live under a key; one that was never used is no session yet.
+async fn live(shared: &Arc<Shared>, key: &SessionKey) -> Result<SessionRow, Refusal> {
+    find(shared, key).await?.ok_or_else(|| Refusal::NoSuchSession(key.to_string()))
+}
+
+async fn find(shared: &Arc<Shared>, key: &SessionKey) -> Result<Option<SessionRow>, Refusal> {
+    let wanted = key.clone();
+    read(shared, move |queries| queries.session_at(&wanted)).await
+}
+
+pub(super) async fn read<T, F>(shared: &Arc<Shared>, query: F) -> Result<T, Refusal>
+where
+    T: Send + 'static,
+    F: FnOnce(&dyn crate::store::Queries) -> crate::store::Result<T> + Send + 'static,
+{
+    shared.store.read(query).await.map_err(refusal)
+}

@@ -1,0 +1,169 @@
+//! The texts of `/status`, `/queue`, `/sessions`, `/search` and `/help`. Pure.
+//!
+//! Foreign words in them are not sanitized here: that is done where they reach a screen or a
+//! terminal.
+
+use crate::domain::Time;
+use crate::domain::api::{EngineStatus, Hit, QueueRow, Reply, SessionRow};
+use crate::domain::event::excerpt;
+use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
+use crate::domain::session::{EndReason, Hold};
+use crate::domain::slash::{self, DuringTurn, TABLE};
+
+/// Shows an instant as the operator reads it.
+pub(super) type Clock<'a> = &'a dyn Fn(Time) -> String;
+
+pub(super) fn status(row: &SessionRow, engine: &EngineStatus, now: Time, clock: Clock<'_>) -> String {
+    let session = &row.session;
+    let usage = &session.usage;
+    let turn = match &row.turn {
+        Some(turn) if turn.stopping => format!("turn {} stops, began {}", turn.turn, clock(turn.since)),
+        Some(turn) => {
+            let silent = turn.last_output_at.map(|at| age(now, at)).unwrap_or_default();
+            format!("turn {} runs {}, silent {silent}", turn.turn, age(now, turn.since))
+        }
+        None => "none runs".to_owned(),
+    };
+    let lines = [
+        ("session", session.id.to_string()),
+        ("key", session.key.to_string()),
+        ("title", session.title.clone().unwrap_or_else(|| "none; /title NAME gives one".to_owned())),
+        ("state", row.state.word().to_owned()),
+        ("turn", turn),
+        ("waiting", waiting(row)),
+        ("hold", hold(session.hold.as_ref(), clock)),
+        ("busy mode", busy(row, engine.busy_mode)),
+        ("engine", gate(engine, clock)),
+        ("agent", engine.agent.clone()),
+        ("turns", session.turns.to_string()),
+        ("tokens", format!("{} in, {} out, {} from cache", usage.input, usage.output, usage.cache_read)),
+        ("last active", format!("{} ago", age(now, session.last_activity_at))),
+        ("last error", row.last_error.clone().unwrap_or_else(|| "none since the last answer".to_owned())),
+        ("before it", session.previous.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)),
+    ];
+    lines.map(|(name, value)| format!("{name:<12} {value}")).join("\n")
+}
+
+fn waiting(row: &SessionRow) -> String {
+    let slot = row.slot.as_ref().map(|item| format!("next: {}", excerpt(&item.text)));
+    match (slot, row.queued) {
+        (None, 0) => "nothing".to_owned(),
+        (None, queued) => format!("{queued} queued"),
+        (Some(slot), queued) => format!("{slot}; {queued} queued"),
+    }
+}
+
+fn hold(hold: Option<&Hold>, clock: Clock<'_>) -> String {
+    match hold {
+        None => "none".to_owned(),
+        Some(hold) => {
+            let probe = hold.probe_at.map(|at| format!(", tried next at {}", clock(at))).unwrap_or_default();
+            format!("{} (since {}{probe})", hold.reason.words(), clock(hold.since))
+        }
+    }
+}
+
+fn gate(engine: &EngineStatus, clock: Clock<'_>) -> String {
+    match (engine.gate, &engine.held, &engine.store_trouble) {
+        (_, _, Some(trouble)) => format!("can't write since {}: {}", clock(trouble.since), trouble.why),
+        (Gate::Stopping, _, _) => "stops".to_owned(),
+        (_, Some(held), _) => format!("on hold since {}: {}", clock(held.since), held.why),
+        _ => "runs".to_owned(),
+    }
+}
+
+pub(super) fn busy(row: &SessionRow, default: BusyMode) -> String {
+    match row.session.busy_mode {
+        Some(mode) => format!("{mode}, set for this session"),
+        None => format!("{default}, the default"),
+    }
+}
+
+pub(super) fn queue(rows: &[QueueRow], held: Option<&Hold>, clock: Clock<'_>) -> String {
+    let mut lines: Vec<String> = rows.iter().filter_map(|row| queue_line(row, clock)).collect();
+    if lines.is_empty() {
+        lines.push("Nothing waits. /queue TEXT adds work.".to_owned());
+    }
+    if held.is_some() {
+        lines.push(hold(held, clock));
+    }
+    lines.join("\n")
+}
+
+fn queue_line(row: &QueueRow, clock: Clock<'_>) -> Option<String> {
+    let place = match (row.item.state, row.item.lane, row.position) {
+        (ItemState::Running, ..) => "runs".to_owned(),
+        (ItemState::Waiting, Lane::Slot, _) => "next".to_owned(),
+        (ItemState::Waiting, Lane::Queue, position) => position.unwrap_or_default().to_string(),
+        _ => return None,
+    };
+    Some(format!("{place:>4}  {}  {}", clock(row.item.created_at), excerpt(&row.item.text)))
+}
+
+pub(super) fn sessions(rows: &[SessionRow], now: Time, clock: Clock<'_>) -> String {
+    let lines: Vec<String> = rows.iter().map(|row| session_line(row, now, clock)).collect();
+    if lines.is_empty() { "No sessions yet.".to_owned() } else { lines.join("\n") }
+}
+
+fn session_line(row: &SessionRow, now: Time, clock: Clock<'_>) -> String {
+    let session = &row.session;
+    let state = match session.ended {
+        None => row.state.word().to_owned(),
+        Some(ended) => {
+            let why = match ended.reason {
+                EndReason::SessionReset => "reset",
+                EndReason::SessionSwitch => "left",
+            };
+            format!("{why} {}", clock(ended.at))
+        }
+    };
+    format!(
+        "{}  {state:<12} {:>4} turns  {:>8} ago  {}",
+        session.id,
+        session.turns,
+        age(now, session.last_activity_at),
+        session.name()
+    )
+}
+
+pub(super) fn hits(hits: &[Hit], clock: Clock<'_>) -> String {
+    if hits.is_empty() {
+        return "No message has these words.".to_owned();
+    }
+    let line = |hit: &Hit| {
+        let snippet = hit.snippet.replace('\u{2}', "»").replace('\u{3}', "«");
+        format!("{}  {}  {}: {}", hit.session, clock(hit.at), hit.session_name, excerpt(&snippet))
+    };
+    hits.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+pub(super) fn help(word: Option<&str>) -> Result<Reply, Refusal> {
+    let Some(word) = word else {
+        let lines: Vec<String> =
+            TABLE.iter().map(|spec| format!("{:<28} {}", spec.usage(), spec.help)).collect();
+        return Ok(Reply::Shown { title: "commands".to_owned(), text: lines.join("\n") });
+    };
+    let word = word.trim_start_matches('/');
+    let Some(spec) = slash::find(word) else {
+        return Err(slash::unknown(word));
+    };
+    let mut lines = vec![spec.usage(), spec.help.to_owned()];
+    if !spec.aliases.is_empty() {
+        lines.push(format!("also: /{}", spec.aliases.join(", /")));
+    }
+    if spec.during_turn == DuringTurn::Refused {
+        lines.push("refused while a turn runs; /stop ends it first".to_owned());
+    }
+    Ok(Reply::Shown { title: format!("/{}", spec.name), text: lines.join("\n") })
+}
+
+/// An age in its largest unit, as lists show it.
+fn age(now: Time, then: Time) -> String {
+    let seconds = (now - then).num_seconds().max(0);
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}

@@ -1,0 +1,374 @@
+//! One turn: from its committed beginning to its committed end.
+//!
+//! The turn's task reads the history, lets the agent work, keeps what it says, and ends with the
+//! one transition that settles the turn and begins what comes next.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::live::LiveTurn;
+use super::recorder::{Batch, Recorder, Taken};
+use super::shared::Shared;
+use crate::agent::{AgentError, AgentEvent, SessionContext, Turn};
+use crate::domain::api::{Piece, StreamKind, Update};
+use crate::domain::event::EventKind;
+use crate::domain::history;
+use crate::domain::id::{ItemId, TurnId};
+use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
+use crate::store::StoreError;
+
+/// What an agent said is kept at least this often.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// So much may wait to be kept before the agent is slowed down.
+const MAX_UNKEPT_BYTES: usize = 1024 * 1024;
+/// So many earlier entries an agent is given.
+const HISTORY_ENTRIES: usize = 2_000;
+/// Events of an agent, and texts for it, that may wait.
+const AGENT_EVENTS: usize = 64;
+const STEER_TEXTS: usize = 32;
+
+/// The conductor's hold on a turn.
+pub(super) struct Control {
+    /// The cause, once the turn is to stop.
+    pub(super) stop: watch::Receiver<Option<StopCause>>,
+    /// Items whose text is for the running agent.
+    pub(super) steer: mpsc::Receiver<ItemId>,
+}
+
+/// Runs a turn that has begun to its end.
+pub(super) async fn run(shared: Arc<Shared>, begun: Begun, live: Arc<LiveTurn>, control: Control) {
+    let mut work = Work::new(&shared, &begun, &live, control);
+    let outcome = match prepare(&shared, &begun, &live).await {
+        Ok(prepared) => work.let_agent_work(prepared).await,
+        Err(error) => Outcome::Failed { error: format!("the turn could not be prepared: {error}") },
+    };
+    let end = work.into_end(outcome);
+    finish(&shared, end).await;
+}
+
+struct Prepared {
+    context: SessionContext,
+    history: Vec<history::Step>,
+    message: String,
+}
+
+async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, StoreError> {
+    let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
+    let (row, item, entries) = shared
+        .store
+        .read(move |queries| {
+            Ok((
+                queries.session(&session)?,
+                queries.item(item)?,
+                queries.history_before(turn, HISTORY_ENTRIES)?,
+            ))
+        })
+        .await?;
+    let (Some(row), Some(item)) = (row, item) else {
+        return Err(StoreError::Database("its session or item is not in the store".to_owned()));
+    };
+    live.name_session(row.session.name());
+    Ok(Prepared {
+        context: SessionContext { id: row.session.id, key: row.session.key },
+        history: history::steps(&entries),
+        message: item.text,
+    })
+}
+
+/// Ends the turn in the store, however long the store takes: until then nothing else of its
+/// session can run, so nothing is lost by waiting.
+async fn finish(shared: &Shared, end: TurnEnd) {
+    let turn = end.turn;
+    let mut pause = Duration::from_millis(250);
+    loop {
+        let end = end.clone();
+        match shared.store.write(move |transitions| transitions.finish_turn(&end)).await {
+            Ok(_) | Err(StoreError::Closed) => return,
+            Err(error) => tracing::error!(%turn, %error, "the end of the turn is not kept yet"),
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(30));
+    }
+}
+
+type AgentRun<'a> = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'a>>;
+type Keeping = BoxFuture<'static, (Batch, Result<(), StoreError>)>;
+
+struct Work<'a> {
+    shared: &'a Arc<Shared>,
+    begun: &'a Begun,
+    live: &'a LiveTurn,
+    control: Control,
+    recorder: Recorder,
+    streaming: Option<StreamKind>,
+    keeping: Option<Keeping>,
+    keep_at: Instant,
+}
+
+impl<'a> Work<'a> {
+    fn new(shared: &'a Arc<Shared>, begun: &'a Begun, live: &'a LiveTurn, control: Control) -> Self {
+        Self {
+            shared,
+            begun,
+            live,
+            control,
+            recorder: Recorder::default(),
+            streaming: None,
+            keeping: None,
+            keep_at: Instant::now(),
+        }
+    }
+
+    async fn let_agent_work(&mut self, prepared: Prepared) -> Outcome {
+        let (output, mut events) = mpsc::channel(AGENT_EVENTS);
+        let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
+        let cancel = CancellationToken::new();
+        let turn = Turn {
+            id: self.begun.turn,
+            history: prepared.history,
+            message: prepared.message,
+            began_at: self.begun.at,
+            steer,
+        };
+        let mut agent = Some(agent_run(self.shared, prepared.context, turn, output, cancel.clone()));
+        let mut answer = None;
+        let mut cause: Option<StopCause> = None;
+        let mut killed_at = Instant::now();
+        let mut events_open = true;
+        while events_open || agent.is_some() {
+            tokio::select! {
+                biased;
+                stop = next_stop(&mut self.control.stop), if cause.is_none() => {
+                    cancel.cancel();
+                    cause = Some(stop);
+                    killed_at = Instant::now() + self.shared.settings.engine.stop_grace;
+                }
+                () = sleep_until(killed_at), if cause.is_some() && agent.is_some() => {
+                    // Dropping the run kills the agent's processes; it was told and did not listen.
+                    agent = None;
+                    events.close();
+                }
+                (batch, result) = next_kept(&mut self.keeping), if self.keeping.is_some() => {
+                    self.kept(batch, result);
+                }
+                event = events.recv(), if events_open && self.recorder.unkept_bytes() < MAX_UNKEPT_BYTES => {
+                    match event {
+                        Some(event) => self.take(event),
+                        None => events_open = false,
+                    }
+                }
+                result = next_answer(&mut agent), if agent.is_some() => {
+                    agent = None;
+                    answer = Some(result);
+                    events.close();
+                }
+                () = sleep_until(self.keep_at), if self.keeping.is_none() && !self.recorder.is_empty() => {
+                    self.keep();
+                }
+                Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
+            }
+        }
+        if let Some(keeping) = self.keeping.take() {
+            let (batch, result) = keeping.await;
+            self.kept(batch, result);
+        }
+        outcome_of(answer, cause)
+    }
+
+    fn take(&mut self, event: AgentEvent) {
+        let now = self.shared.now();
+        if self.recorder.is_empty() {
+            self.keep_at = Instant::now() + KEEP_EVERY;
+        }
+        match self.recorder.take(event) {
+            Taken::Words { stream, offset, text } => {
+                if self.streaming.replace(stream).is_some_and(|before| before != stream) {
+                    self.keep_at = Instant::now();
+                }
+                self.live.say(stream, offset, &text, now);
+                self.shared.tell(Update::Stream(Arc::new(Piece {
+                    session: self.begun.session.clone(),
+                    turn: self.begun.turn,
+                    stream,
+                    offset,
+                    text,
+                })));
+            }
+            Taken::Step => {
+                self.live.touch(now);
+                self.keep_at = Instant::now();
+            }
+            Taken::Retry { attempt, wait, why } => self.note_retry(attempt, wait, why),
+            Taken::Noted => self.live.touch(now),
+        }
+        if self.recorder.unkept_bytes() >= MAX_UNKEPT_BYTES {
+            self.keep_at = Instant::now();
+        }
+    }
+
+    fn keep(&mut self) {
+        let batch = self.recorder.drain();
+        let (shared, turn, at) = (Arc::clone(self.shared), self.begun.turn, self.shared.now());
+        self.keeping = Some(Box::pin(async move {
+            let output = batch.output.clone();
+            let result =
+                shared.store.write(move |transitions| transitions.append_turn(turn, &output, at)).await;
+            (batch, result)
+        }));
+    }
+
+    fn kept(&mut self, batch: Batch, result: Result<(), StoreError>) {
+        match result {
+            Ok(()) => {
+                self.live.kept(StreamKind::Text, batch.text_end);
+                self.live.kept(StreamKind::Reasoning, batch.reasoning_end);
+                self.keep_at = self.keep_at.max(Instant::now());
+            }
+            Err(error) => {
+                tracing::warn!(turn = %self.begun.turn, %error, "output is not kept yet, tried again");
+                self.recorder.put_back(batch);
+                self.keep_at = Instant::now() + KEEP_EVERY;
+            }
+        }
+    }
+
+    /// Reads the item's text and hands it on. An item that does not arrive was not taken in, so
+    /// the end of the turn puts it back into the queue.
+    fn steer(&self, item: ItemId, steer_in: &mpsc::Sender<(ItemId, String)>) {
+        let (shared, steer_in) = (Arc::clone(self.shared), steer_in.clone());
+        self.shared.tasks.spawn(async move {
+            match shared.store.read(move |queries| queries.item(item)).await {
+                Ok(Some(row)) => drop(steer_in.send((item, row.text)).await),
+                Ok(None) => tracing::warn!(%item, "the steered item is gone"),
+                Err(error) => tracing::warn!(%item, %error, "the steered item could not be read"),
+            }
+        });
+    }
+
+    fn note_retry(&self, attempt: u32, wait: Duration, why: String) {
+        let kind =
+            EventKind::BackendRetries { turn: self.begun.turn, attempt, wait_seconds: wait.as_secs(), why };
+        let (shared, session, at) = (Arc::clone(self.shared), self.begun.session.clone(), self.shared.now());
+        self.shared.tasks.spawn(async move {
+            let kept = shared
+                .store
+                .write(move |transitions| transitions.record(Some(&session), kind.clone(), at))
+                .await;
+            if let Err(error) = kept {
+                tracing::warn!(%error, "a retry of the backend is not in the log");
+            }
+        });
+    }
+
+    fn into_end(mut self, outcome: Outcome) -> TurnEnd {
+        let tail = self.recorder.drain().output;
+        TurnEnd {
+            turn: self.begun.turn,
+            outcome,
+            tail,
+            usage: self.recorder.usage,
+            model: self.recorder.model,
+            steered: self.recorder.steered,
+            did_anything: self.recorder.did_anything,
+            at: self.shared.now(),
+        }
+    }
+}
+
+/// Opens a handle and runs the turn on it. A panic of a backend is a failed turn, not a dead engine.
+fn agent_run(
+    shared: &Arc<Shared>,
+    context: SessionContext,
+    turn: Turn,
+    output: mpsc::Sender<AgentEvent>,
+    cancel: CancellationToken,
+) -> AgentRun<'static> {
+    let backend = Arc::clone(&shared.backend);
+    let run = async move {
+        let mut handle = tokio::select! {
+            handle = backend.open(&context) => handle?,
+            () = cancel.cancelled() => return Err(AgentError::Cancelled),
+        };
+        handle.run(turn, output, cancel).await
+    };
+    Box::pin(AssertUnwindSafe(run).catch_unwind().map(|ended| {
+        ended.unwrap_or_else(|_| {
+            Err(AgentError::Failed("the backend failed inside (a bug): the log has its message".to_owned()))
+        })
+    }))
+}
+
+fn outcome_of(answer: Option<Result<(), AgentError>>, cause: Option<StopCause>) -> Outcome {
+    match (answer, cause) {
+        (Some(Ok(())), _) => Outcome::Done,
+        (_, Some(cause)) => Outcome::Interrupted { cause },
+        (Some(Err(error)), None) => Outcome::Failed { error: error.to_string() },
+        (None, None) => Outcome::Failed { error: "the agent ended without an answer".to_owned() },
+    }
+}
+
+async fn next_stop(stop: &mut watch::Receiver<Option<StopCause>>) -> StopCause {
+    match stop.wait_for(Option::is_some).await.map(|cause| *cause) {
+        Ok(Some(cause)) => cause,
+        // The conductor is gone: the engine is on its way out.
+        Ok(None) | Err(_) => StopCause::Shutdown,
+    }
+}
+
+async fn next_kept(keeping: &mut Option<Keeping>) -> (Batch, Result<(), StoreError>) {
+    let kept = match keeping {
+        Some(running) => running.await,
+        None => std::future::pending().await,
+    };
+    *keeping = None;
+    kept
+}
+
+async fn next_answer(agent: &mut Option<AgentRun<'_>>) -> Result<(), AgentError> {
+    match agent {
+        Some(run) => run.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The conductor's side of a turn's [`Control`].
+pub(super) struct Running {
+    stop: watch::Sender<Option<StopCause>>,
+    steer: mpsc::Sender<ItemId>,
+}
+
+impl Running {
+    /// Makes both sides.
+    pub(super) fn new() -> (Self, Control) {
+        let (stop, stopped) = watch::channel(None);
+        let (steer, steered) = mpsc::channel(STEER_TEXTS);
+        (Self { stop, steer }, Control { stop: stopped, steer: steered })
+    }
+
+    /// Tells the turn to stop; the first cause stays.
+    pub(super) fn stop(&self, cause: StopCause) {
+        self.stop.send_if_modified(|stop| match stop {
+            Some(_) => false,
+            None => {
+                *stop = Some(cause);
+                true
+            }
+        });
+    }
+
+    /// Hands an item to the turn. One too many stays an item and is put back at the turn's end.
+    pub(super) fn steer(&self, turn: TurnId, item: ItemId) {
+        if self.steer.try_send(item).is_err() {
+            tracing::warn!(%turn, %item, "the turn takes no more text now");
+        }
+    }
+}

@@ -1,0 +1,638 @@
+//! What the engine does with messages, turns and its queue: a real store, a scripted agent, and a
+//! clock that moves only when the test says so.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+use support::scripted::Steering;
+use support::world::{Setup, World};
+use switchboard::agent::AgentEvent;
+use switchboard::domain::api::{Command, Direction, Reply};
+use switchboard::domain::event::EventKind;
+use switchboard::domain::history::Step;
+use switchboard::domain::queue::{Ack, BusyMode, Gate, ItemState, Refusal};
+use switchboard::domain::session::{EndReason, HoldReason, SessionState};
+use switchboard::domain::turn::{Outcome, StopCause, TurnState};
+use switchboard::engine::StartUp;
+
+fn busy(mode: BusyMode) -> Setup {
+    Setup { busy_mode: mode, ..Setup::default() }
+}
+
+#[tokio::test]
+async fn a_message_to_an_idle_session_runs_at_once_and_its_answer_is_kept() {
+    let mut world = World::new(Setup::default()).await;
+    assert_eq!(world.ack("console", "hello").await, "running");
+    world.turn_for("hello").await.answer("hi there").await;
+    world.turn_ended().await;
+    assert_eq!(world.transcript("console").await, ["you: hello", "agent: hi there"]);
+    assert_eq!(world.row("console").await.state, SessionState::Idle);
+}
+
+#[tokio::test]
+async fn the_agent_reads_the_earlier_turns() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("console", "one").await;
+    world.turn_for("one").await.answer("first").await;
+    world.turn_ended().await;
+    world.send("console", "two").await;
+    let turn = world.turn_for("two").await;
+    assert_eq!(
+        turn.history,
+        [Step::User { text: "one".to_owned() }, Step::Agent { text: "first".to_owned() }]
+    );
+}
+
+#[tokio::test]
+async fn in_queue_mode_every_message_runs_in_order() {
+    let world = World::new(busy(BusyMode::Queue)).await;
+    world.send("s", "m1").await;
+    let first = world.turn_for("m1").await;
+    for (place, message) in ["m2", "m3", "m4", "m5"].iter().enumerate() {
+        let expected = format!("queued, {} of {}", switchboard::domain::queue::ordinal(place + 1), place + 1);
+        assert_eq!(world.ack("s", message).await, expected);
+    }
+    first.answer("done").await;
+    assert_eq!(world.run_turns(4).await, ["m2", "m3", "m4", "m5"]);
+}
+
+#[tokio::test]
+async fn in_replace_mode_a_newer_message_takes_the_slot_and_says_so() {
+    let mut world = World::new(busy(BusyMode::Replace)).await;
+    world.send("s", "m1").await;
+    let first = world.turn_for("m1").await;
+    assert_eq!(world.ack("s", "m2").await, "next, when this turn ends");
+    assert_eq!(world.ack("s", "m3").await, "replaces your message of 13:00 (kept)");
+    let superseded = world.event(|kind| matches!(kind, EventKind::Superseded { .. })).await;
+    assert!(superseded.kind.words().contains("m2"));
+    first.answer("done").await;
+    assert_eq!(world.run_turns(1).await, ["m3"]);
+    let kept = world.queue("s").await;
+    let m2 = kept.iter().find(|row| row.item.text == "m2").unwrap();
+    assert_eq!(m2.item.state, ItemState::Superseded);
+}
+
+#[tokio::test]
+async fn a_superseded_message_can_be_put_back_into_the_queue() {
+    let world = World::new(busy(BusyMode::Replace)).await;
+    world.send("s", "m1").await;
+    let first = world.turn_for("m1").await;
+    let (m2, _) = world.send("s", "m2").await;
+    world.send("s", "m3").await;
+    world.engine.command(Command::RestoreItems { items: vec![m2] }).await.unwrap();
+    assert_eq!(world.waiting("s").await, ["m3", "m2"]);
+    first.answer("done").await;
+    assert_eq!(world.run_turns(2).await, ["m3", "m2"]);
+}
+
+#[tokio::test]
+async fn two_messages_in_interrupt_mode_stop_the_turn_once_and_the_last_one_runs() {
+    let mut world = World::new(busy(BusyMode::Interrupt)).await;
+    world.send("s", "long work").await;
+    let first = world.turn_for("long work").await;
+    first.say("half an ans").await;
+    assert_eq!(world.ack("s", "x1").await, "stops the running turn and runs next");
+    assert!(world.ack("s", "x2").await.starts_with("replaces your message of 13:00"));
+    first.obey_stop().await;
+    let ended = world.turn_ended().await;
+    assert!(matches!(
+        &ended.kind,
+        EventKind::TurnEnded { outcome: Outcome::Interrupted { cause: StopCause::NewMessage }, .. }
+    ));
+    assert_eq!(world.run_turns(1).await, ["x2"]);
+    let transcript = world.transcript("s").await;
+    assert_eq!(transcript[..3], ["you: long work", "agent: half an ans", "ended: Interrupted"]);
+}
+
+#[tokio::test]
+async fn a_steered_message_reaches_the_running_agent() {
+    let mut world = World::new(Setup { steering: Steering::Takes, ..busy(BusyMode::Steer) }).await;
+    world.send("s", "walk").await;
+    let mut turn = world.turn_for("walk").await;
+    let (item, ack) = world.send("s", "go left").await;
+    assert!(matches!(ack, Ack::Steered { .. }));
+    let (steered, text) = turn.steered().await;
+    assert_eq!((steered, text.as_str()), (item, "go left"));
+    turn.emit(AgentEvent::Steered(item)).await;
+    turn.answer("went left").await;
+    world.turn_ended().await;
+    assert!(world.waiting("s").await.is_empty());
+    assert_eq!(world.row("s").await.state, SessionState::Idle);
+}
+
+#[tokio::test]
+async fn a_steered_message_that_the_agent_did_not_take_in_runs_as_its_own_turn() {
+    let world = World::new(Setup { steering: Steering::Takes, ..busy(BusyMode::Steer) }).await;
+    world.send("s", "walk").await;
+    let turn = world.turn_for("walk").await;
+    world.send("s", "go left").await;
+    turn.answer("arrived already").await;
+    assert_eq!(world.run_turns(1).await, ["go left"]);
+}
+
+#[tokio::test]
+async fn a_backend_that_takes_no_text_queues_it_and_says_so() {
+    let world = World::new(busy(BusyMode::Steer)).await;
+    world.send("s", "walk").await;
+    let turn = world.turn_for("walk").await;
+    assert_eq!(world.ack("s", "go left").await, "this agent takes no text while it runs: queued, 1st of 1");
+    turn.answer("done").await;
+    assert_eq!(world.run_turns(1).await, ["go left"]);
+}
+
+#[tokio::test]
+async fn queue_items_run_as_full_turns_in_order_and_status_counts_them_down() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let mut turn = world.turn_for("work").await;
+    assert_eq!(world.ack("s", "/queue A").await, "queued, 1st of 1");
+    assert_eq!(world.ack("s", "/queue B").await, "queued, 2nd of 2");
+    assert_eq!(world.ack("s", "/q C").await, "queued, 3rd of 3");
+    for (message, left) in [("A", 3), ("B", 2), ("C", 1)] {
+        let status = world.type_into("s", "/status").await.unwrap();
+        let Reply::Shown { text, .. } = status else { panic!("{status:?}") };
+        assert!(text.contains(&format!("{left} queued")), "{text}");
+        turn.answer("done").await;
+        world.turn_ended().await;
+        turn = world.turn_for(message).await;
+    }
+    assert_eq!(world.row("s").await.queued, 0);
+}
+
+#[tokio::test]
+async fn the_slot_runs_before_the_queue() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.send("s", "/queue later").await;
+    world.send("s", "next").await;
+    turn.answer("done").await;
+    assert_eq!(world.run_turns(2).await, ["next", "later"]);
+}
+
+#[tokio::test]
+async fn a_queue_item_for_an_idle_session_starts_at_once() {
+    let world = World::new(Setup::default()).await;
+    assert_eq!(world.ack("s", "/queue hello").await, "running");
+    world.turn_for("hello").await.answer("hi").await;
+}
+
+#[tokio::test]
+async fn queue_without_a_text_shows_the_queue_and_adds_nothing() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let _turn = world.turn_for("work").await;
+    world.send("s", "/queue first").await;
+    for draft in ["/queue", "/queue    "] {
+        let Ok(Reply::Shown { text, .. }) = world.type_into("s", draft).await else {
+            panic!("nothing shown")
+        };
+        assert!(text.contains("first"), "{text}");
+    }
+    assert_eq!(world.waiting("s").await, ["first"]);
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_and_drops_nothing() {
+    let world = World::new(Setup { max_items: 3, ..Setup::default() }).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    for n in 1..=3 {
+        world.send("s", &format!("/queue n{n}")).await;
+    }
+    assert_eq!(world.type_into("s", "/queue n4").await, Err(Refusal::QueueFull { max: 3 }));
+    assert!(world.log().await.iter().any(|line| line.contains("the queue is full (3)")));
+    turn.answer("done").await;
+    assert_eq!(world.run_turns(3).await, ["n1", "n2", "n3"]);
+}
+
+#[tokio::test]
+async fn an_item_runs_in_the_session_it_was_made_for() {
+    let world = World::new(Setup::default()).await;
+    world.send("s1", "one").await;
+    let first = world.turn_for("one").await;
+    world.send("s2", "two").await;
+    let second = world.turn_for("two").await;
+    world.send("s1", "/queue only for s1").await;
+    let s1 = world.id("s1").await;
+    second.answer("done").await;
+    assert!(world.queue("s2").await.iter().all(|row| row.item.text != "only for s1"));
+    first.answer("done").await;
+    let turn = world.turn_for("only for s1").await;
+    assert_eq!(turn.session, s1);
+}
+
+#[tokio::test]
+async fn the_next_item_runs_after_a_turn_that_failed() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "bad").await;
+    let turn = world.turn_for("bad").await;
+    world.send("s", "/queue good").await;
+    turn.fail("no luck");
+    world.turn_ended().await;
+    assert_eq!(world.run_turns(1).await, ["good"]);
+    let row = world.row("s").await;
+    assert_eq!(row.session.hold, None);
+}
+
+#[tokio::test]
+async fn stop_holds_the_queue_keeps_what_was_said_and_continue_goes_on() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    turn.say("so far").await;
+    world.send("s", "/queue later").await;
+    let (slot, _) = world.send("s", "next").await;
+    world.type_into("s", "/stop").await.unwrap();
+    turn.obey_stop().await;
+    world.turn_ended().await;
+    let row = world.row("s").await;
+    assert_eq!(row.session.hold.map(|hold| hold.reason), Some(HoldReason::Stopped));
+    assert_eq!(world.waiting("s").await, ["later"]);
+    let queue = world.queue("s").await;
+    let cleared = queue.iter().find(|row| row.item.id == slot).unwrap();
+    assert_eq!(cleared.item.state, ItemState::Cleared);
+    assert!(world.agent.turn_already_begun().await.is_none());
+    assert_eq!(world.transcript("s").await, ["you: work", "agent: so far", "ended: Interrupted"]);
+
+    world.type_into("s", "/continue").await.unwrap();
+    assert_eq!(world.run_turns(1).await, ["later"]);
+}
+
+#[tokio::test]
+async fn on_a_held_queue_a_message_runs_as_its_own_turn_and_the_hold_stays() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.send("s", "/queue later").await;
+    world.type_into("s", "/stop").await.unwrap();
+    turn.obey_stop().await;
+    world.turn_ended().await;
+    assert_eq!(world.ack("s", "a question").await, "running");
+    world.turn_for("a question").await.answer("an answer").await;
+    world.turn_ended().await;
+    assert!(world.agent.turn_already_begun().await.is_none());
+    assert_eq!(world.waiting("s").await, ["later"]);
+    assert!(world.ack("s", "/queue more").await.contains("held since /stop"));
+}
+
+#[tokio::test]
+async fn an_agent_that_ignores_a_stop_is_dropped_after_the_grace() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.type_into("s", "/stop").await.unwrap();
+    let turn = turn.ignore_stop().await;
+    world.advance(6).await;
+    turn.dropped().await;
+    let ended = world.turn_ended().await;
+    assert!(matches!(
+        &ended.kind,
+        EventKind::TurnEnded { outcome: Outcome::Interrupted { cause: StopCause::Operator }, .. }
+    ));
+}
+
+#[tokio::test]
+async fn new_ends_the_turn_clears_the_queue_and_nothing_of_it_runs_in_the_new_session() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.send("s", "/queue later").await;
+    world.send("s", "next").await;
+    let old = world.id("s").await;
+
+    let asked = world.type_into("s", "/new").await.unwrap();
+    let Reply::Asks { question, confirm } = asked else { panic!("{asked:?}") };
+    assert!(question.contains("2 waiting messages"), "{question}");
+    assert_eq!(world.id("s").await, old);
+
+    let reply = world.type_into("s", &confirm).await.unwrap();
+    assert!(matches!(reply, Reply::Session { .. }));
+    turn.obey_stop().await;
+    let fresh = world.row("s").await;
+    assert_ne!(fresh.session.id, old);
+    assert_eq!(fresh.session.previous, Some(old));
+    assert!(world.waiting("s").await.is_empty());
+    world.event(|kind| matches!(kind, EventKind::Cleared { items, .. } if items.len() == 2)).await;
+    world.event(|kind| matches!(kind, EventKind::SessionEnded { reason: EndReason::SessionReset, .. })).await;
+    world.send("s", "fresh start").await;
+    let turn = world.turn_for("fresh start").await;
+    assert!(turn.history.is_empty());
+}
+
+#[tokio::test]
+async fn an_earlier_session_can_be_resumed_with_its_history() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "remember 42").await;
+    world.turn_for("remember 42").await.answer("noted").await;
+    world.turn_ended().await;
+    let old = world.id("s").await;
+    world.type_into("s", "/new").await.unwrap();
+    assert_ne!(world.id("s").await, old);
+    world.type_into("s", &format!("/resume {old}")).await.unwrap();
+    assert_eq!(world.id("s").await, old);
+    world.send("s", "which number?").await;
+    assert_eq!(world.turn_for("which number?").await.history.len(), 2);
+}
+
+#[tokio::test]
+async fn a_session_that_is_live_elsewhere_is_not_resumed() {
+    let mut world = World::new(Setup::default()).await;
+    for session in ["a", "b"] {
+        world.send(session, "hi").await;
+        world.turn_for("hi").await.answer("hi").await;
+        world.turn_ended().await;
+    }
+    let a = world.id("a").await;
+    let refused = world.type_into("b", &format!("/resume {a}")).await;
+    assert!(matches!(refused, Err(Refusal::LiveElsewhere(_))), "{refused:?}");
+    let refused = world.type_into("a", &format!("/resume {a}")).await;
+    assert_eq!(refused, Err(Refusal::AlreadyCurrent));
+}
+
+#[tokio::test]
+async fn undo_hides_turns_from_screen_and_agent_and_can_be_taken_back() {
+    let mut world = World::new(Setup::default()).await;
+    for message in ["one", "two"] {
+        world.send("s", message).await;
+        world.turn_for(message).await.answer("ok").await;
+        world.turn_ended().await;
+    }
+    let reply = world.type_into("s", "/undo").await.unwrap();
+    let Reply::Done { undo: Some(undo), .. } = reply else { panic!("{reply:?}") };
+    assert_eq!(world.transcript("s").await, ["you: one", "agent: ok"]);
+    world.engine.command(*undo).await.unwrap();
+    assert_eq!(world.transcript("s").await.len(), 4);
+}
+
+#[tokio::test]
+async fn retry_runs_the_last_message_again_in_place_of_its_answer() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "one").await;
+    world.turn_for("one").await.answer("wrong").await;
+    world.turn_ended().await;
+    world.type_into("s", "/retry").await.unwrap();
+    let turn = world.turn_for("one").await;
+    assert!(turn.history.is_empty());
+    turn.answer("right").await;
+    world.turn_ended().await;
+    assert_eq!(world.transcript("s").await, ["you: one", "agent: right"]);
+}
+
+#[tokio::test]
+async fn resume_undo_and_retry_are_refused_during_a_turn() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let _turn = world.turn_for("work").await;
+    for draft in ["/undo", "/retry"] {
+        assert_eq!(world.type_into("s", draft).await, Err(Refusal::TurnRuns), "{draft}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_command_is_refused_with_the_nearest_name_and_never_sent() {
+    let world = World::new(Setup::default()).await;
+    let refused = world.type_into("s", "/qeue hello").await.unwrap_err();
+    assert!(refused.to_string().contains("did you mean /queue?"), "{refused}");
+    assert!(world.agent.turn_already_begun().await.is_none());
+    world.send("s", "//etc/hosts is a file").await;
+    world.turn_for("/etc/hosts is a file").await.answer("yes").await;
+}
+
+#[tokio::test]
+async fn a_pasted_text_of_several_lines_is_never_a_command() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "/reset\nis a command").await;
+    world.turn_for("/reset\nis a command").await.answer("ok").await;
+}
+
+#[tokio::test]
+async fn a_dead_backend_does_not_burn_the_queue() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "m0").await;
+    let mut turn = world.turn_for("m0").await;
+    for n in 1..=4 {
+        world.send("s", &format!("/queue m{n}")).await;
+    }
+    for n in 1..=2 {
+        turn.fail("connection refused");
+        turn = world.turn_for(&format!("m{n}")).await;
+    }
+    turn.fail("connection refused");
+    world.event(|kind| matches!(kind, EventKind::QueueHeld { .. })).await;
+    assert_eq!(world.row("s").await.state, SessionState::NeedsYou);
+    assert_eq!(world.waiting("s").await, ["m3", "m4"]);
+
+    // The probe fails too: its item goes back to the head.
+    world.advance(31).await;
+    world.turn_for("m3").await.fail("connection refused");
+    world.turn_ended().await;
+    assert_eq!(world.waiting("s").await, ["m3", "m4"]);
+
+    // The next probe, later than the first, finds the backend alive, and the queue moves again.
+    world.advance(61).await;
+    world.turn_for("m3").await.answer("alive").await;
+    assert_eq!(world.run_turns(1).await, ["m4"]);
+    assert_eq!(world.row("s").await.session.hold, None);
+}
+
+#[tokio::test]
+async fn on_hold_messages_are_taken_and_wait_and_release_runs_them() {
+    let mut world = World::new(Setup::default()).await;
+    world.engine.command(Command::Hold { why: "maintenance".to_owned() }).await.unwrap();
+    assert_eq!(world.ack("s", "one").await, "next, the engine is on hold");
+    assert_eq!(world.ack("s", "two").await, "queued, 1st of 1, the engine is on hold");
+    assert!(world.agent.turn_already_begun().await.is_none());
+    assert_eq!(world.row("s").await.state, SessionState::Waits);
+    let held = world.overview().await.engine.held.unwrap();
+    assert_eq!(held.why, "maintenance");
+    world.engine.command(Command::Release).await.unwrap();
+    assert_eq!(world.run_turns(2).await, ["one", "two"]);
+    world.event(|kind| matches!(kind, EventKind::EngineReleased)).await;
+    assert_eq!(world.overview().await.engine.gate, Gate::Open);
+}
+
+#[tokio::test]
+async fn a_hold_survives_a_restart() {
+    let world = World::new(Setup::default()).await;
+    world.engine.command(Command::Hold { why: "night".to_owned() }).await.unwrap();
+    world.send("s", "one").await;
+    let world = world.restart(Setup::default()).await;
+    assert!(world.agent.turn_already_begun().await.is_none());
+    assert_eq!(world.overview().await.engine.gate, Gate::Held);
+    world.engine.command(Command::Release).await.unwrap();
+    assert_eq!(world.run_turns(1).await, ["one"]);
+}
+
+#[tokio::test]
+async fn an_engine_can_start_on_hold() {
+    let start_up = StartUp::Hold("look first".to_owned());
+    let world = World::new(Setup { start_up, ..Setup::default() }).await;
+    world.send("s", "one").await;
+    assert!(world.agent.turn_already_begun().await.is_none());
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_running_turns_and_takes_messages_for_the_next_start() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.send("s", "/queue later").await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    assert!(world.ack("t", "hello").await.contains("runs after the next start"));
+    turn.answer("finished in time").await;
+    world.engine.stopped().await;
+    let world = world.restart(Setup::default()).await;
+    let mut ran = world.run_turns(2).await;
+    ran.sort();
+    assert_eq!(ran, ["hello", "later"]);
+    assert_eq!(world.transcript("s").await[..2], ["you: work", "agent: finished in time"]);
+}
+
+#[tokio::test]
+async fn a_turn_that_outlasts_the_drain_is_cut_and_what_it_said_is_kept() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    turn.say("half").await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.advance(31).await;
+    turn.obey_stop().await;
+    world.engine.stopped().await;
+    let world = world.restart(Setup::default()).await;
+    let id = world.id("s").await;
+    let page = world.conversation(&id).await;
+    assert_eq!(page.entries.last().unwrap().turn_state, TurnState::Interrupted);
+    assert_eq!(world.transcript("s").await, ["you: work", "agent: half", "ended: Interrupted"]);
+}
+
+#[tokio::test]
+async fn a_stop_can_be_called_off() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.send("s", "/queue later").await;
+    world.engine.command(Command::KeepRunning).await.unwrap();
+    turn.answer("done").await;
+    assert_eq!(world.run_turns(1).await, ["later"]);
+}
+
+#[tokio::test]
+async fn what_the_agent_says_is_kept_within_a_second_and_seen_at_once() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "talk").await;
+    let turn = world.turn_for("talk").await;
+    turn.say("hello ").await;
+    turn.say("world").await;
+    let id = world.id("s").await;
+    let live = loop {
+        let page = world.conversation(&id).await;
+        if let Some(live) = page.live.filter(|live| live.text == "hello world") {
+            break live;
+        }
+    };
+    assert_eq!(live.offset, 0);
+    world.advance(2).await;
+    loop {
+        let page = world.conversation(&id).await;
+        if page.entries.len() == 2 && page.live.is_none() {
+            break;
+        }
+    }
+    assert_eq!(world.transcript("s").await, ["you: talk", "agent: hello world"]);
+    turn.answer("!").await;
+}
+
+#[tokio::test]
+async fn items_can_be_moved_edited_and_dropped_while_they_wait_and_not_once_they_run() {
+    let mut world = World::new(Setup::default()).await;
+    let (running, _) = world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    let (a, _) = world.send("s", "/queue a").await;
+    let (b, _) = world.send("s", "/queue b").await;
+    let (c, _) = world.send("s", "/queue c").await;
+    let command = |command| world.engine.command(command);
+    command(Command::MoveItem { item: c, direction: Direction::Up }).await.unwrap();
+    command(Command::EditItem { item: a, text: "a better".to_owned() }).await.unwrap();
+    command(Command::DropItem { item: b }).await.unwrap();
+    assert_eq!(world.waiting("s").await, ["a better", "c"]);
+    let refused = command(Command::EditItem { item: running, text: "too late".to_owned() }).await;
+    assert_eq!(refused, Err(Refusal::ItemNotWaiting(ItemState::Running)));
+    turn.answer("done").await;
+    assert_eq!(world.run_turns(2).await, ["a better", "c"]);
+    world.event(|kind| matches!(kind, EventKind::Cleared { .. })).await;
+}
+
+#[tokio::test]
+async fn the_slot_and_the_queue_can_be_switched() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.send("s", "/queue later").await;
+    let (slot, _) = world.send("s", "next").await;
+    world.engine.command(Command::SwitchLane { item: slot }).await.unwrap();
+    assert_eq!(world.waiting("s").await, ["next", "later"]);
+    assert!(world.row("s").await.slot.is_none());
+    turn.answer("done").await;
+    assert_eq!(world.run_turns(2).await, ["next", "later"]);
+}
+
+#[tokio::test]
+async fn search_finds_words_in_every_session() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("a", "the needle is here").await;
+    world.turn_for("the needle is here").await.answer("and a thread").await;
+    world.turn_ended().await;
+    let Ok(Reply::Shown { text, .. }) = world.type_into("b", "/search needle").await else {
+        panic!("nothing shown")
+    };
+    assert!(text.contains("»needle«"), "{text}");
+}
+
+#[tokio::test]
+async fn export_writes_the_session_into_the_home() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "question").await;
+    world.turn_for("question").await.answer("the answer").await;
+    world.turn_ended().await;
+    world.type_into("s", "/export").await.unwrap();
+    let file = world.path("exports").join(format!("{}.md", world.id("s").await));
+    let document = std::fs::read_to_string(file).unwrap();
+    assert!(document.contains("question") && document.contains("the answer"), "{document}");
+}
+
+#[tokio::test]
+async fn titles_are_unique_and_clean() {
+    let world = World::new(Setup::default()).await;
+    for session in ["a", "b"] {
+        world.send(session, "hi").await;
+    }
+    world.type_into("a", "/title my\u{7} work").await.unwrap();
+    assert_eq!(world.row("a").await.session.title.as_deref(), Some("my work"));
+    let refused = world.type_into("b", "/title my work").await;
+    assert_eq!(refused, Err(Refusal::TitleTaken("my work".to_owned())));
+    let long = format!("/title {}", "x".repeat(101));
+    assert_eq!(world.type_into("b", &long).await, Err(Refusal::BadTitle));
+}
+
+#[tokio::test]
+async fn looking_never_moves_the_last_activity() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "hi").await;
+    world.turn_for("hi").await.answer("hi").await;
+    world.turn_ended().await;
+    let before = world.row("s").await.session.last_activity_at;
+    world.clock.advance(Duration::from_secs(3600)).await;
+    world.type_into("s", "/status").await.unwrap();
+    world.type_into("s", "/title a name").await.unwrap();
+    let world = world.restart(Setup::default()).await;
+    assert_eq!(world.row("s").await.session.last_activity_at, before);
+}

@@ -1,0 +1,230 @@
+//! An engine over a real store in a temporary home, with a scripted agent and a clock that stands still.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{TimeZone, Utc};
+use switchboard::config::{EngineConfig, OnTerminalClose, QueueConfig};
+use switchboard::domain::Time;
+use switchboard::domain::api::{
+    Answer, Command, ConversationPage, Overview, Query, QueueRow, Reply, SessionRow, Update,
+};
+use switchboard::domain::event::{Event, EventKind, Level};
+use switchboard::domain::history::Body;
+use switchboard::domain::id::{ItemId, SessionId, SessionKey};
+use switchboard::domain::queue::{Ack, BusyMode, Intent, ItemState, Refusal, Source};
+use switchboard::engine::{Engine, EngineHandle, Parts, StartUp};
+use switchboard::store::{Patience, Store};
+use tokio::sync::broadcast;
+
+use super::clock::StillClock;
+use super::scripted::{Played, Scripted, Steering};
+
+/// How a test's engine is set up.
+#[derive(Clone)]
+pub struct Setup {
+    pub busy_mode: BusyMode,
+    pub max_items: usize,
+    pub steering: Steering,
+    pub start_up: StartUp,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            busy_mode: BusyMode::Replace,
+            max_items: 500,
+            steering: Steering::TakesNone,
+            start_up: StartUp::Run,
+        }
+    }
+}
+
+/// A running engine and everything a test holds of it.
+pub struct World {
+    pub engine: EngineHandle,
+    pub agent: Scripted,
+    pub clock: Arc<StillClock>,
+    updates: broadcast::Receiver<Update>,
+    home: tempfile::TempDir,
+}
+
+/// The instant at which every test begins.
+pub fn monday_noon() -> Time {
+    Utc.with_ymd_and_hms(2026, 11, 30, 12, 0, 0).unwrap()
+}
+
+impl World {
+    pub async fn new(setup: Setup) -> Self {
+        let clock = StillClock::stop_at(monday_noon());
+        Self::start(setup, clock, tempfile::tempdir().unwrap()).await
+    }
+
+    async fn start(setup: Setup, clock: Arc<StillClock>, home: tempfile::TempDir) -> Self {
+        let (store, feed) = Store::open(&home.path().join("state.db"), Patience::default()).unwrap();
+        let (agent, backend) = Scripted::new(setup.steering);
+        let parts = Parts {
+            store,
+            feed,
+            backend,
+            clock: Arc::clone(&clock) as Arc<dyn switchboard::engine::Clock>,
+            queue: QueueConfig { busy_mode: setup.busy_mode, max_items: setup.max_items },
+            engine: EngineConfig {
+                drain_timeout: Duration::from_secs(30),
+                stop_grace: Duration::from_secs(5),
+                keep_events_days: 30,
+                on_terminal_close: OnTerminalClose::Serve,
+            },
+            timezone: chrono_tz::Europe::Berlin,
+            exports: home.path().join("exports"),
+        };
+        let engine = Engine::start(parts, setup.start_up).await.unwrap();
+        let updates = engine.subscribe();
+        Self { engine, agent, clock, updates, home }
+    }
+
+    /// Stops the engine in order and starts another on the same home.
+    pub async fn restart(self, setup: Setup) -> Self {
+        self.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+        self.engine.stopped().await;
+        let Self { engine, clock, home, .. } = self;
+        drop(engine);
+        Self::start(setup, clock, home).await
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    pub async fn advance(&self, seconds: u64) {
+        self.clock.advance(Duration::from_secs(seconds)).await;
+    }
+
+    /// Types a draft into a local session.
+    pub async fn type_into(&self, session: &str, text: &str) -> Result<Reply, Refusal> {
+        self.engine
+            .command(Command::Submit {
+                to: SessionKey::local(session).unwrap(),
+                text: text.to_owned(),
+                intent: Intent::Plain,
+                source: Source::Console,
+            })
+            .await
+    }
+
+    /// Types a draft that must be accepted as a message.
+    pub async fn send(&self, session: &str, text: &str) -> (ItemId, Ack) {
+        match self.type_into(session, text).await {
+            Ok(Reply::Accepted { item, ack, .. }) => (item, ack),
+            other => panic!("{text:?} was not accepted as a message: {other:?}"),
+        }
+    }
+
+    /// Types a draft and gives its acknowledgement in words.
+    pub async fn ack(&self, session: &str, text: &str) -> String {
+        let (_, ack) = self.send(session, text).await;
+        ack.words(|at| at.with_timezone(&chrono_tz::Europe::Berlin).format("%H:%M").to_string())
+    }
+
+    /// The next turn, which must be for this message.
+    pub async fn turn_for(&self, message: &str) -> Played {
+        let turn = self.agent.next_turn().await;
+        assert_eq!(turn.message, message);
+        turn
+    }
+
+    /// Lets a number of turns run, and gives their messages in order.
+    pub async fn run_turns(&self, count: usize) -> Vec<String> {
+        let mut messages = Vec::new();
+        for _ in 0..count {
+            let turn = self.agent.next_turn().await;
+            messages.push(turn.message.clone());
+            turn.answer("done").await;
+        }
+        messages
+    }
+
+    /// Reads updates until an event fits.
+    pub async fn event(&mut self, fits: impl Fn(&EventKind) -> bool) -> Arc<Event> {
+        loop {
+            if let Update::Event(event) = self.updates.recv().await.unwrap()
+                && fits(&event.kind)
+            {
+                return event;
+            }
+        }
+    }
+
+    pub async fn turn_ended(&mut self) -> Arc<Event> {
+        self.event(|kind| matches!(kind, EventKind::TurnEnded { .. })).await
+    }
+
+    pub async fn row(&self, session: &str) -> SessionRow {
+        let key = SessionKey::local(session).unwrap();
+        match self.engine.query(Query::SessionAt { key }).await.unwrap() {
+            Answer::Session(Some(row)) => *row,
+            other => panic!("no session {session}: {other:?}"),
+        }
+    }
+
+    pub async fn id(&self, session: &str) -> SessionId {
+        self.row(session).await.session.id
+    }
+
+    pub async fn queue(&self, session: &str) -> Vec<QueueRow> {
+        let session = self.id(session).await;
+        match self.engine.query(Query::SessionQueue { session }).await.unwrap() {
+            Answer::Queue(rows) => rows,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The texts that wait, in the order they will run.
+    pub async fn waiting(&self, session: &str) -> Vec<String> {
+        let rows = self.queue(session).await;
+        rows.into_iter().filter(|row| row.item.state == ItemState::Waiting).map(|row| row.item.text).collect()
+    }
+
+    pub async fn conversation(&self, session: &SessionId) -> ConversationPage {
+        let query = Query::Conversation { session: session.clone(), before: None, limit: 200 };
+        match self.engine.query(query).await.unwrap() {
+            Answer::Conversation(page) => page,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The words of a conversation, one line an entry.
+    pub async fn transcript(&self, session: &str) -> Vec<String> {
+        let page = self.conversation(&self.id(session).await).await;
+        let line = |body: &Body| match body {
+            Body::User { text, .. } => format!("you: {text}"),
+            Body::Agent { text, .. } => format!("agent: {text}"),
+            Body::Reasoning { text, .. } => format!("thinks: {text}"),
+            Body::Tool { name, result, .. } => format!("tool: {name} {}", result.is_some()),
+            Body::Ended { outcome } => format!("ended: {:?}", outcome.state()),
+        };
+        page.entries.iter().map(|entry| line(&entry.body)).collect()
+    }
+
+    pub async fn overview(&self) -> Overview {
+        match self.engine.query(Query::Overview).await.unwrap() {
+            Answer::Overview(overview) => *overview,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// All events so far, as words.
+    pub async fn log(&self) -> Vec<String> {
+        let query = Query::Events {
+            page: switchboard::domain::api::EventPage::Newest,
+            level: Level::Debug,
+            session: None,
+            limit: 1_000,
+        };
+        match self.engine.query(query).await.unwrap() {
+            Answer::Events(events) => events.iter().map(|event| event.kind.words()).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
