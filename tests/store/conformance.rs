@@ -1,0 +1,586 @@
+//! What every store guarantees: each sentence is held to by SQLite and by the model alike.
+
+use switchboard::domain::api::Direction;
+use switchboard::domain::event::EventKind;
+use switchboard::domain::history::{Body, steps};
+use switchboard::domain::id::{ItemId, SessionId, TurnId};
+use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal};
+use switchboard::domain::session::{HoldReason, SessionState};
+use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
+use switchboard::store::sqlite::Database;
+use switchboard::store::{Accepted, NewGate, NewMessage, Queries, Result, StoreError, Transitions};
+
+use crate::given::{at, end, key, message, queued, run};
+use crate::model::Model;
+
+/// A store under test.
+pub(crate) trait Subject {
+    fn step(&mut self, step: &mut dyn FnMut(&mut dyn Transitions) -> Result<()>) -> Result<()>;
+    fn ask(&self, question: &mut dyn FnMut(&dyn Queries));
+}
+
+impl Subject for Model {
+    fn step(&mut self, step: &mut dyn FnMut(&mut dyn Transitions) -> Result<()>) -> Result<()> {
+        Model::step(self, step)
+    }
+
+    fn ask(&self, question: &mut dyn FnMut(&dyn Queries)) {
+        question(self);
+    }
+}
+
+impl Subject for Database {
+    fn step(&mut self, step: &mut dyn FnMut(&mut dyn Transitions) -> Result<()>) -> Result<()> {
+        Database::step(self, step).map(|_| ())
+    }
+
+    fn ask(&self, question: &mut dyn FnMut(&dyn Queries)) {
+        question(&self.queries());
+    }
+}
+
+/// The subject with words for what tests do.
+struct Bench<'s>(&'s mut dyn Subject);
+
+impl Bench<'_> {
+    fn step<T>(&mut self, mut step: impl FnMut(&mut dyn Transitions) -> Result<T>) -> Result<T> {
+        let mut value = None;
+        self.0.step(&mut |t| {
+            value = Some(step(t)?);
+            Ok(())
+        })?;
+        Ok(value.unwrap())
+    }
+
+    fn ask<T>(&self, question: impl Fn(&dyn Queries) -> Result<T>) -> T {
+        let mut answer = None;
+        self.0.ask(&mut |q| answer = Some(question(q).unwrap()));
+        answer.unwrap()
+    }
+
+    fn send(&mut self, message: NewMessage) -> Accepted {
+        self.step(|t| t.accept_message(&message)).unwrap()
+    }
+
+    fn finish(&mut self, end: TurnEnd) -> bool {
+        self.step(|t| t.finish_turn(&end)).unwrap()
+    }
+
+    fn running(&self, session: &SessionId) -> Option<TurnId> {
+        self.ask(|q| q.session(session)).unwrap().turn.map(|turn| turn.turn)
+    }
+
+    fn state(&self, item: ItemId) -> ItemState {
+        self.ask(|q| q.item(item)).unwrap().state
+    }
+
+    fn worked_on(&self, session: &SessionId) -> Vec<String> {
+        let entries = self.ask(|q| q.conversation(session, None, 1000)).entries;
+        let words = entries.into_iter().filter_map(|entry| match entry.body {
+            Body::User { text, .. } => Some(text),
+            _ => None,
+        });
+        words.collect()
+    }
+
+    fn finish_all(&mut self, session: &SessionId) {
+        while let Some(turn) = self.running(session) {
+            self.finish(end(turn, Outcome::Done, 1000));
+        }
+    }
+}
+
+/// Runs a test on both stores.
+fn on_each(test: impl Fn(&mut Bench<'_>)) {
+    let mut model = Model::default();
+    let mut bench = Bench(&mut model);
+    bench.step(|t| t.open_run(&run(1, 0))).unwrap();
+    test(&mut bench);
+
+    let home = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&home.path().join("state.db")).unwrap();
+    let mut bench = Bench(&mut database);
+    bench.step(|t| t.open_run(&run(1, 0))).unwrap();
+    test(&mut bench);
+}
+
+fn failed() -> Outcome {
+    Outcome::Failed { error: "no answer".to_owned() }
+}
+
+fn refused<T: std::fmt::Debug>(outcome: Result<T>) -> Refusal {
+    match outcome {
+        Err(StoreError::Refused(refusal)) => refusal,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+fn plain(text: &str, seconds: i64) -> NewMessage {
+    message("a", text, seconds)
+}
+
+#[test]
+fn on_an_idle_session_a_message_and_an_item_start_at_once() {
+    on_each(|bench| {
+        let plain = bench.send(message("a", "hello", 1));
+        assert!(matches!(plain.ack, Ack::Running { .. }));
+        let item = bench.send(queued("b", "hello", 1));
+        assert!(matches!(item.ack, Ack::Running { .. }));
+        assert_eq!(bench.state(item.item), ItemState::Running);
+    });
+}
+
+#[test]
+fn queue_items_are_full_turns_in_order_and_the_answer_names_the_depth() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let acks: Vec<Ack> = ["A", "B", "C"].map(|text| bench.send(queued("a", text, 2)).ack).to_vec();
+        let places: Vec<_> = acks
+            .iter()
+            .map(|ack| match ack {
+                Ack::Queued { position, depth, .. } => (*position, *depth),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(places, [(1, 1), (2, 2), (3, 3)]);
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "A", "B", "C"]);
+    });
+}
+
+#[test]
+fn in_queue_mode_plain_messages_follow_in_order() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        bench.step(|t| t.set_busy_mode(&first.session, BusyMode::Queue, at(1))).unwrap();
+        for text in ["m2", "m3", "m4", "m5"] {
+            bench.send(plain(text, 2));
+        }
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "m2", "m3", "m4", "m5"]);
+    });
+}
+
+#[test]
+fn a_replaced_message_is_kept_told_and_can_be_put_back() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let x1 = bench.send(plain("x1", 2));
+        let x2 = bench.send(plain("x2", 3));
+        assert_eq!(x2.ack, Ack::Replaces { item: x1.item, sent_at: at(2), interrupts: false });
+        assert_eq!(bench.state(x1.item), ItemState::Superseded);
+        bench.step(|t| t.restore_items(&[x1.item], at(4))).unwrap();
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "x2", "x1"]);
+    });
+}
+
+#[test]
+fn an_interrupting_message_stops_the_turn_once_and_runs_next() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        bench.step(|t| t.set_busy_mode(&first.session, BusyMode::Interrupt, at(1))).unwrap();
+        let x1 = bench.send(plain("x1", 2));
+        assert_eq!(x1.ack, Ack::Next { interrupts: true, gate: Gate::Open });
+        let x2 = bench.send(plain("x2", 2));
+        assert_eq!(x2.ack, Ack::Replaces { item: x1.item, sent_at: at(2), interrupts: false });
+        let turn = bench.running(&first.session).unwrap();
+        bench.finish(end(turn, Outcome::Interrupted { cause: StopCause::NewMessage }, 3));
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "x2"]);
+    });
+}
+
+#[test]
+fn the_cap_refuses_and_drops_nothing() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        (1..=5).for_each(|n| drop(bench.send(queued("a", &format!("n{n}"), 2))));
+        let refusal = refused(bench.step(|t| t.accept_message(&queued("a", "n6", 3))));
+        assert_eq!(refusal, Refusal::QueueFull { max: 5 });
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "n1", "n2", "n3", "n4", "n5"]);
+    });
+}
+
+#[test]
+fn an_item_belongs_to_its_session_whatever_ends_first() {
+    on_each(|bench| {
+        let one = bench.send(message("s1", "work", 1));
+        let two = bench.send(message("s2", "work", 1));
+        bench.send(queued("s1", "only for s1", 2));
+        bench.finish_all(&two.session);
+        assert_eq!(bench.worked_on(&two.session), ["work"]);
+        bench.finish_all(&one.session);
+        assert_eq!(bench.worked_on(&one.session), ["work", "only for s1"]);
+    });
+}
+
+#[test]
+fn the_next_item_is_taken_on_every_path_that_ends_a_turn() {
+    for outcome in [
+        Outcome::Done,
+        failed(),
+        Outcome::Interrupted { cause: StopCause::NewMessage },
+        Outcome::Interrupted { cause: StopCause::Shutdown },
+    ] {
+        on_each(|bench| {
+            let first = bench.send(plain("m1", 1));
+            let item = bench.send(queued("a", "B", 2));
+            bench.finish(end(first.begun.unwrap().turn, outcome.clone(), 3));
+            assert_eq!(bench.state(item.item), ItemState::Running, "after {outcome:?}");
+        });
+    }
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let item = bench.send(queued("a", "B", 2));
+        let opened = bench.step(|t| t.open_run(&run(2, 3))).unwrap();
+        assert_eq!((opened.cut_turns.len(), opened.waiting), (1, 1));
+        assert_eq!(bench.state(first.item), ItemState::Interrupted);
+        assert_eq!(bench.state(item.item), ItemState::Running, "after a crash");
+    });
+}
+
+#[test]
+fn a_stop_clears_the_slot_holds_the_queue_and_a_crash_revives_nothing() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let slot = bench.send(plain("next", 2));
+        let item = bench.send(queued("a", "later", 2));
+        bench.step(|t| t.request_stop(&first.session, None, StopCause::Operator, at(3))).unwrap();
+        bench.step(|t| t.open_run(&run(2, 4))).unwrap();
+        assert_eq!(bench.state(slot.item), ItemState::Cleared);
+        assert_eq!(bench.state(item.item), ItemState::Waiting);
+        let row = bench.ask(|q| q.session(&first.session)).unwrap();
+        assert_eq!((row.state, row.session.hold.unwrap().reason), (SessionState::Held, HoldReason::Stopped));
+
+        // A plain message runs as its own turn, and the hold stays.
+        let own = bench.send(plain("by itself", 5));
+        bench.finish(end(own.begun.unwrap().turn, Outcome::Done, 6));
+        assert_eq!(bench.running(&first.session), None);
+        bench.step(|t| t.release_queue(&first.session, "/continue", at(7))).unwrap();
+        assert_eq!(bench.state(item.item), ItemState::Running);
+    });
+}
+
+#[test]
+fn a_stop_names_its_turn_and_leaves_a_later_one_alone() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        bench.send(queued("a", "B", 2));
+        let old = first.begun.unwrap().turn;
+        bench.finish(end(old, Outcome::Done, 3));
+        let stop = bench.step(|t| t.request_stop(&first.session, Some(old), StopCause::Operator, at(4)));
+        assert!(matches!(refused(stop), Refusal::NothingTo(_)));
+        bench.finish_all(&first.session);
+        let stop = bench.step(|t| t.request_stop(&first.session, None, StopCause::Operator, at(5)));
+        assert_eq!(refused(stop), Refusal::NoTurn);
+    });
+}
+
+#[test]
+fn a_reset_ends_the_turn_clears_all_and_nothing_of_the_old_queue_runs() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let slot = bench.send(plain("s", 2));
+        let item = bench.send(queued("a", "q", 2));
+        let fresh = SessionId::new(at(9), 1);
+        bench.step(|t| t.reset_session(&key("a"), &fresh, Some("new"), at(3))).unwrap();
+        let states = [first.item, slot.item, item.item].map(|item| bench.state(item));
+        assert_eq!(states, [ItemState::Interrupted, ItemState::Cleared, ItemState::Cleared]);
+        let late = end(first.begun.unwrap().turn, Outcome::Done, 4);
+        assert!(!bench.finish(late), "/new was faster");
+        let live = bench.ask(|q| q.session_at(&key("a"))).unwrap();
+        assert_eq!((live.session.id, live.session.previous, live.turn), (fresh, Some(first.session), None));
+        assert!(matches!(
+            refused(bench.step(|t| t.restore_items(&[item.item], at(5)))),
+            Refusal::NothingTo(_)
+        ));
+    });
+}
+
+#[test]
+fn a_refused_step_leaves_nothing_behind() {
+    on_each(|bench| {
+        let one = bench.send(message("a", "m", 1));
+        bench.send(message("b", "m", 1));
+        bench.step(|t| t.set_title(&one.session, "mine", at(2))).unwrap();
+        let before = bench.ask(|q| q.counts());
+        let fresh = SessionId::new(at(9), 1);
+        let taken = bench.step(|t| t.reset_session(&key("b"), &fresh, Some("mine"), at(3)));
+        assert_eq!(refused(taken), Refusal::TitleTaken("mine".to_owned()));
+        assert_eq!(bench.ask(|q| q.counts()), before);
+        assert!(bench.ask(|q| q.session(&fresh)).is_none());
+    });
+}
+
+#[test]
+fn steered_text_that_the_agent_did_not_take_in_waits_again_first_of_all() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let turn = first.begun.unwrap().turn;
+        bench.send(queued("a", "q", 2));
+        let taken = bench.send(NewMessage { intent: Intent::Steer, ..plain("taken", 3) });
+        let left = bench.send(NewMessage { intent: Intent::Steer, ..plain("left", 4) });
+        assert_eq!(taken.ack, Ack::Steered { turn });
+        bench.finish(TurnEnd { steered: vec![taken.item], ..end(turn, Outcome::Done, 5) });
+        assert_eq!(bench.state(taken.item), ItemState::Done);
+        assert_eq!(bench.state(left.item), ItemState::Running);
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "taken", "left", "q"]);
+    });
+}
+
+#[test]
+fn a_dead_backend_holds_the_queue_is_probed_and_an_answer_releases_it() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let items: Vec<_> = (1..=4).map(|n| bench.send(queued("a", &format!("q{n}"), 2))).collect();
+        for seconds in 3..6 {
+            let turn = bench.running(&first.session).unwrap();
+            bench.finish(end(turn, failed(), seconds));
+        }
+        assert_eq!(bench.running(&first.session), None, "a dead backend must not burn the queue");
+        let row = bench.ask(|q| q.session(&first.session)).unwrap();
+        assert_eq!((row.state, row.queued), (SessionState::NeedsYou, 2));
+        assert_eq!(row.session.hold.unwrap().probe_at, Some(at(5 + 30)));
+
+        assert_eq!(bench.step(|t| t.probe_queues(at(34))).unwrap(), Some(at(35)));
+        bench.step(|t| t.probe_queues(at(35))).unwrap();
+        let probe = bench.running(&first.session).unwrap();
+        bench.finish(end(probe, failed(), 36));
+        assert_eq!(bench.state(items[2].item), ItemState::Waiting, "a failed probe puts its item back");
+        let hold = bench.ask(|q| q.session(&first.session)).unwrap().session.hold.unwrap();
+        assert_eq!(hold.probe_at, Some(at(36 + 60)));
+
+        bench.step(|t| t.probe_queues(at(96))).unwrap();
+        let probe = bench.running(&first.session).unwrap();
+        bench.finish(end(probe, Outcome::Done, 97));
+        let row = bench.ask(|q| q.session(&first.session)).unwrap();
+        assert_eq!((row.session.hold, row.session.dead_turns, row.last_error), (None, 0, None));
+        assert_eq!(bench.state(items[3].item), ItemState::Running);
+    });
+}
+
+#[test]
+fn failures_after_the_agent_did_something_hold_nothing() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        for seconds in 2..8 {
+            bench.send(queued("a", "again", seconds));
+            let turn = bench.running(&first.session).unwrap();
+            bench.finish(TurnEnd { did_anything: true, ..end(turn, failed(), seconds) });
+        }
+        assert_eq!(bench.ask(|q| q.session(&first.session)).unwrap().session.hold, None);
+    });
+}
+
+#[test]
+fn behind_a_closed_gate_messages_wait_and_run_when_it_opens() {
+    on_each(|bench| {
+        bench.step(|t| t.set_gate(&NewGate::Hold("moving house".to_owned()), at(1))).unwrap();
+        let slot = bench.send(plain("m1", 2));
+        assert_eq!(slot.ack, Ack::Next { interrupts: false, gate: Gate::Held });
+        let second = bench.send(plain("m2", 3));
+        assert!(
+            matches!(second.ack, Ack::Queued { position: 1, gate: Gate::Held, .. }),
+            "none replaces another"
+        );
+        bench.step(|t| t.set_gate(&NewGate::Stopping("quit".to_owned()), at(4))).unwrap();
+        refused(bench.step(|t| t.release_queue(&slot.session, "x", at(4))));
+        bench.step(|t| t.set_gate(&NewGate::Release, at(5))).unwrap();
+        assert_eq!(bench.ask(|q| q.counts()).gate, Gate::Stopping);
+        assert_eq!(bench.running(&slot.session), None);
+        bench.step(|t| t.set_gate(&NewGate::KeepRunning, at(6))).unwrap();
+        bench.finish_all(&slot.session);
+        assert_eq!(bench.worked_on(&slot.session), ["m1", "m2"]);
+    });
+}
+
+#[test]
+fn the_operators_hold_outlives_the_engine_and_a_stop_does_not() {
+    on_each(|bench| {
+        bench.step(|t| t.set_gate(&NewGate::Hold("pause".to_owned()), at(1))).unwrap();
+        bench.step(|t| t.set_gate(&NewGate::Stopping("quit".to_owned()), at(1))).unwrap();
+        bench.send(plain("m1", 2));
+        bench.step(|t| t.open_run(&run(2, 3))).unwrap();
+        let counts = bench.ask(|q| q.counts());
+        assert_eq!((counts.gate, counts.waiting, counts.running), (Gate::Held, 1, 0));
+        assert_eq!(bench.ask(|q| q.engine_hold()).unwrap().why, "pause");
+    });
+}
+
+#[test]
+fn the_operator_moves_edits_drops_and_switches_waiting_items_and_no_others() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let items: Vec<ItemId> = ["A", "B", "C"].map(|text| bench.send(queued("a", text, 2)).item).to_vec();
+        bench.step(|t| t.move_item(items[2], Direction::Up, at(3))).unwrap();
+        bench.step(|t| t.move_item(items[2], Direction::Up, at(3))).unwrap();
+        refused(bench.step(|t| t.move_item(items[2], Direction::Up, at(3))));
+        assert_eq!(bench.step(|t| t.edit_item(items[0], "A2", at(3))).unwrap(), "A");
+        bench.step(|t| t.drop_item(items[1], at(3))).unwrap();
+        bench.step(|t| t.switch_lane(items[0], at(3))).unwrap();
+        let row = bench.ask(|q| q.session(&first.session)).unwrap();
+        assert_eq!((row.slot.unwrap().text.as_str(), row.queued), ("A2", 1));
+        let running = bench.step(|t| t.edit_item(first.item, "late", at(4)));
+        assert_eq!(refused(running), Refusal::ItemNotWaiting(ItemState::Running));
+        refused(bench.step(|t| t.switch_lane(items[2], at(4))));
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "A2", "C"]);
+    });
+}
+
+#[test]
+fn putting_back_is_all_or_nothing() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let a = bench.send(queued("a", "A", 2)).item;
+        let b = bench.send(queued("a", "B", 2)).item;
+        let cleared = bench.step(|t| t.clear_queue(&first.session, at(3))).unwrap();
+        assert_eq!(cleared, [a, b]);
+        refused(bench.step(|t| t.restore_items(&[b, a, b], at(4))));
+        assert_eq!([bench.state(a), bench.state(b)], [ItemState::Cleared; 2]);
+        bench.step(|t| t.restore_items(&[b, a], at(5))).unwrap();
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "B", "A"]);
+    });
+}
+
+#[test]
+fn output_is_kept_in_order_with_its_place_in_the_stream() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let turn = first.begun.unwrap().turn;
+        let text = |text: &str| Output::Text { text: text.to_owned() };
+        let call = Output::ToolCall { call: "c".into(), name: "ls".into(), arguments: "{}".into() };
+        let result = Output::ToolResult { call: "c".into(), ok: true, output: "two files".into() };
+        bench.step(|t| t.append_turn(turn, &[text("Lö"), text("ok"), call.clone()], at(2))).unwrap();
+        bench.step(|t| t.append_turn(turn, &[result.clone(), text("Done.")], at(3))).unwrap();
+        bench.finish(TurnEnd { tail: vec![text(" Bye.")], ..end(turn, Outcome::Done, 4) });
+        bench.step(|t| t.append_turn(turn, &[text("too late")], at(5))).unwrap();
+        let entries = bench.ask(|q| q.conversation(&first.session, None, 10)).entries;
+        let bodies: Vec<Body> = entries.into_iter().map(|entry| entry.body).collect();
+        assert_eq!(bodies[1], Body::Agent { text: "Löok".into(), offset: 0 });
+        assert!(matches!(&bodies[2], Body::Tool { result: Some(done), .. } if done.output == "two files"));
+        assert_eq!(bodies[3], Body::Agent { text: "Done. Bye.".into(), offset: 5 });
+        assert_eq!(bodies.len(), 4);
+    });
+}
+
+#[test]
+fn what_a_failed_turn_leaves_is_the_question_marked_failed() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        bench.finish(end(first.begun.unwrap().turn, failed(), 2));
+        let again = bench.step(|t| t.retry(&first.session, first_source(), at(3))).unwrap();
+        let turn = again.begun.unwrap().turn;
+        assert_eq!(bench.ask(|q| q.history_before(turn, 10)), [], "the turn before is hidden");
+        bench.finish(end(turn, failed(), 4));
+        let third = bench.send(plain("m3", 5)).begun.unwrap().turn;
+        let history = steps(&bench.ask(|q| q.history_before(third, 10)));
+        assert_eq!(history.len(), 2, "a question and a note that it has no answer");
+    });
+}
+
+fn first_source() -> switchboard::domain::queue::Source {
+    switchboard::domain::queue::Source::Console
+}
+
+#[test]
+fn undo_hides_turns_and_shows_them_again() {
+    on_each(|bench| {
+        let session = bench.send(plain("m1", 1)).session;
+        refused(bench.step(|t| t.hide_turns(&session, 1, at(2))));
+        bench.finish_all(&session);
+        bench.send(plain("m2", 3));
+        bench.finish_all(&session);
+        let hidden = bench.step(|t| t.hide_turns(&session, 5, at(4))).unwrap();
+        assert_eq!(hidden.len(), 2);
+        assert_eq!(bench.worked_on(&session), [""; 0]);
+        bench.step(|t| t.show_turns(&session, &hidden, at(5))).unwrap();
+        assert_eq!(bench.worked_on(&session), ["m1", "m2"]);
+    });
+}
+
+#[test]
+fn resume_brings_a_session_back_and_clears_what_waited_in_the_other() {
+    on_each(|bench| {
+        let old = bench.send(plain("m1", 1)).session;
+        bench.finish_all(&old);
+        let fresh = SessionId::new(at(9), 1);
+        bench.step(|t| t.reset_session(&key("a"), &fresh, None, at(2))).unwrap();
+        refused(bench.step(|t| t.switch_session(&key("a"), &fresh, at(3))));
+        bench.step(|t| t.set_gate(&NewGate::Hold("x".into()), at(3))).unwrap();
+        let waits = bench.send(plain("waits", 3));
+        bench.step(|t| t.switch_session(&key("a"), &old, at(4))).unwrap();
+        assert_eq!(bench.state(waits.item), ItemState::Cleared);
+        let live = bench.ask(|q| q.session_at(&key("a"))).unwrap();
+        assert_eq!(live.session.id, old);
+        assert_eq!(bench.ask(|q| q.counts()).sessions, 1);
+        let elsewhere = bench.step(|t| t.switch_session(&key("b"), &old, at(5)));
+        assert!(matches!(refused(elsewhere), Refusal::LiveElsewhere(_)));
+    });
+}
+
+#[test]
+fn last_activity_moves_only_when_a_person_or_the_agent_acts() {
+    on_each(|bench| {
+        let session = bench.send(plain("m1", 1)).session;
+        let activity =
+            |bench: &Bench<'_>| bench.ask(|q| q.session(&session)).unwrap().session.last_activity_at;
+        bench.step(|t| t.set_title(&session, "t", at(10)).map(|_| ())).unwrap();
+        bench.step(|t| t.open_session(&key("a"), &SessionId::new(at(9), 1), at(11))).unwrap();
+        bench.step(|t| t.open_run(&run(2, 12))).unwrap();
+        assert_eq!(activity(bench), at(1));
+        bench.send(plain("m2", 13));
+        assert_eq!(activity(bench), at(13));
+        let turn = bench.running(&session).unwrap();
+        bench.step(|t| t.append_turn(turn, &[Output::Text { text: "x".into() }], at(14))).unwrap();
+        assert_eq!(activity(bench), at(14));
+    });
+}
+
+#[test]
+fn an_item_put_into_the_slot_of_a_held_session_runs() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let item = bench.send(queued("a", "q", 2)).item;
+        bench.step(|t| t.request_stop(&first.session, None, StopCause::Operator, at(3))).unwrap();
+        let turn = first.begun.unwrap().turn;
+        bench.finish(end(turn, Outcome::Interrupted { cause: StopCause::Operator }, 4));
+        assert_eq!(bench.state(item), ItemState::Waiting);
+        bench.step(|t| t.switch_lane(item, at(5))).unwrap();
+        assert_eq!(bench.state(item), ItemState::Running);
+        assert_eq!(bench.ask(|q| q.item(item)).unwrap().lane, Lane::Slot);
+    });
+}
+
+#[test]
+fn composers_remember_two_hundred_texts_and_one_draft() {
+    on_each(|bench| {
+        for n in 0..203 {
+            bench.step(|t| t.remember_draft(&key("a"), &format!("t{n}"), at(1))).unwrap();
+        }
+        bench.step(|t| t.save_draft(&key("a"), "half", at(1))).unwrap();
+        let memory = bench.ask(|q| q.composer(&key("a")));
+        assert_eq!((memory.draft.as_str(), memory.history.len()), ("half", 200));
+        assert_eq!((memory.history[0].as_str(), memory.history[199].as_str()), ("t3", "t202"));
+        bench.step(|t| t.save_draft(&key("a"), "", at(1))).unwrap();
+        assert_eq!(bench.ask(|q| q.composer(&key("a"))).draft, "");
+    });
+}
+
+#[test]
+fn old_events_are_pruned_and_their_numbers_never_used_again() {
+    on_each(|bench| {
+        bench.send(plain("m1", 1));
+        let last = bench.ask(|q| q.counts()).last_event.unwrap();
+        assert_eq!(bench.step(|t| t.prune_events(at(100), 2)).unwrap(), 2);
+        bench.step(|t| t.prune_events(at(100), 100)).unwrap();
+        assert_eq!(bench.ask(|q| q.counts()).last_event, Some(last));
+        let notice = EventKind::EngineStopCalledOff;
+        bench.step(|t| t.record(None, notice.clone(), at(200))).unwrap();
+        assert!(bench.ask(|q| q.counts()).last_event.unwrap() > last);
+    });
+}

@@ -1,0 +1,65 @@
+//! What the tests of the store begin with.
+
+use switchboard::domain::Time;
+use switchboard::domain::id::TurnId;
+use switchboard::domain::id::{RunId, SessionId, SessionKey};
+use switchboard::domain::queue::{BusyMode, Intent, Source};
+use switchboard::domain::session::Usage;
+use switchboard::domain::turn::{Outcome, TurnEnd};
+use switchboard::store::{Defaults, NewMessage, NewRun};
+
+/// An instant, so many seconds after the tests' own beginning.
+pub(crate) fn at(seconds: i64) -> Time {
+    Time::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
+}
+
+/// The key of a local session.
+pub(crate) fn key(name: &str) -> SessionKey {
+    SessionKey::local(name).unwrap()
+}
+
+/// What the configuration says in the tests: a small queue, and turns that take text.
+pub(crate) const DEFAULTS: Defaults =
+    Defaults { busy_mode: BusyMode::Replace, max_queued: 5, steerable: true };
+
+/// A run of the engine.
+pub(crate) fn run(number: usize, seconds: i64) -> NewRun {
+    NewRun {
+        run: RunId(format!("run-{number}")),
+        pid: 7,
+        version: "0".to_owned(),
+        at: at(seconds),
+        defaults: DEFAULTS,
+    }
+}
+
+/// A plain message; its time also makes the id of its session if there is none.
+pub(crate) fn message(to: &str, text: &str, seconds: i64) -> NewMessage {
+    NewMessage {
+        to: key(to),
+        text: text.to_owned(),
+        intent: Intent::Plain,
+        source: Source::Console,
+        fresh: SessionId::new(at(seconds), to.bytes().map(u32::from).sum()),
+        at: at(seconds),
+    }
+}
+
+/// A `/queue` item.
+pub(crate) fn queued(to: &str, text: &str, seconds: i64) -> NewMessage {
+    NewMessage { intent: Intent::Queue, ..message(to, text, seconds) }
+}
+
+/// The end of a turn that said nothing new.
+pub(crate) fn end(turn: TurnId, outcome: Outcome, seconds: i64) -> TurnEnd {
+    TurnEnd {
+        turn,
+        outcome,
+        tail: Vec::new(),
+        usage: Usage::default(),
+        model: None,
+        steered: Vec::new(),
+        did_anything: false,
+        at: at(seconds),
+    }
+}

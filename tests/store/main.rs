@@ -1,0 +1,11 @@
+//! The store: what it guarantees, over SQLite and beside a model.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod conformance;
+mod files;
+mod given;
+mod model;
+mod random;
+mod reading;
+mod writer;

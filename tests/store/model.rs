@@ -1,0 +1,1268 @@
+//! The store as simply as it can be said: lists in memory. What a database does is held against it.
+
+use std::collections::BTreeMap;
+
+use switchboard::domain::Time;
+use switchboard::domain::api::{
+    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RunningTurn,
+    SessionCursor, SessionPage, SessionRow,
+};
+use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
+use switchboard::domain::filter::{Filter, Subject};
+use switchboard::domain::history::{Body, Entry, ToolResult};
+use switchboard::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use switchboard::domain::queue::{
+    Ack, BusyMode, Gate, Intent, Item, ItemState, Lane, Placement, Refusal, Running, Situation, Source,
+    hold_after_failures, next, place, probe_delay,
+};
+use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState, Usage};
+use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
+use switchboard::store::{
+    Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Queries, Result, StoreError, Transitions,
+};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    sessions: Vec<Kept>,
+    items: Vec<Item>,
+    turns: Vec<Turn>,
+    entries: Vec<Entry>,
+    withdrawn: Vec<MessageId>,
+    events: Vec<Event>,
+    hold: Option<EngineHold>,
+    stopping: Option<String>,
+    defaults: Defaults,
+    drafts: BTreeMap<String, String>,
+    remembered: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    session: Session,
+    slot: Option<ItemId>,
+    queue: Vec<ItemId>,
+    running: Option<TurnId>,
+    last_error: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Turn {
+    id: TurnId,
+    session: SessionId,
+    item: ItemId,
+    probe: bool,
+    steerable: bool,
+    began_at: Time,
+    stop: Option<StopCause>,
+    state: TurnState,
+    hidden: bool,
+    handed: Vec<(ItemId, MessageId)>,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            sessions: Vec::new(),
+            items: Vec::new(),
+            turns: Vec::new(),
+            entries: Vec::new(),
+            withdrawn: Vec::new(),
+            events: Vec::new(),
+            hold: None,
+            stopping: None,
+            defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false },
+            drafts: BTreeMap::new(),
+            remembered: Vec::new(),
+        }
+    }
+}
+
+fn refuse<T>(refusal: Refusal) -> Result<T> {
+    Err(StoreError::Refused(refusal))
+}
+
+fn nothing<T>(why: &str) -> Result<T> {
+    refuse(Refusal::NothingTo(why.to_owned()))
+}
+
+impl Model {
+    /// All of a step or nothing.
+    pub(crate) fn step<T>(&mut self, step: impl FnOnce(&mut dyn Transitions) -> Result<T>) -> Result<T> {
+        let before = self.clone();
+        let outcome = step(self);
+        if outcome.is_err() {
+            *self = before;
+        }
+        outcome
+    }
+
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    pub(crate) fn session_ids(&self) -> Vec<SessionId> {
+        self.sessions.iter().map(|kept| kept.session.id.clone()).collect()
+    }
+
+    pub(crate) fn running_turns(&self) -> Vec<TurnId> {
+        self.turns.iter().filter(|turn| turn.state == TurnState::Running).map(|turn| turn.id).collect()
+    }
+
+    pub(crate) fn turn_ids(&self) -> Vec<TurnId> {
+        self.turns.iter().map(|turn| turn.id).collect()
+    }
+
+    pub(crate) fn handed_to(&self, turn: TurnId) -> Vec<ItemId> {
+        self.turn(turn).handed.iter().map(|(item, _)| *item).collect()
+    }
+
+    /// The live sessions in which something waits that may run and does not.
+    pub(crate) fn stuck(&self) -> Vec<SessionId> {
+        let live = self.sessions.iter().filter(|kept| kept.session.ended.is_none());
+        live.filter(|kept| next(&self.situation(kept)).is_some())
+            .map(|kept| kept.session.id.clone())
+            .collect()
+    }
+
+    fn gate(&self) -> Gate {
+        match (&self.stopping, &self.hold) {
+            (Some(_), _) => Gate::Stopping,
+            (None, Some(_)) => Gate::Held,
+            (None, None) => Gate::Open,
+        }
+    }
+
+    fn situation(&self, kept: &Kept) -> Situation {
+        Situation {
+            running: kept.running.map(|id| {
+                let turn = self.turn(id);
+                Running { turn: id, steerable: turn.steerable, stopping: turn.stop.is_some() }
+            }),
+            slot: kept.slot,
+            queued: kept.queue.len(),
+            hold: kept.session.hold.map(|hold| hold.reason),
+            gate: self.gate(),
+            busy_mode: kept.session.busy_mode.unwrap_or(self.defaults.busy_mode),
+            max_queued: self.defaults.max_queued,
+        }
+    }
+
+    fn turn(&self, id: TurnId) -> &Turn {
+        self.turns.iter().find(|turn| turn.id == id).unwrap()
+    }
+
+    fn turn_mut(&mut self, id: TurnId) -> &mut Turn {
+        self.turns.iter_mut().find(|turn| turn.id == id).unwrap()
+    }
+
+    fn item_mut(&mut self, id: ItemId) -> &mut Item {
+        self.items.iter_mut().find(|item| item.id == id).unwrap()
+    }
+
+    fn at_key(&self, key: &SessionKey) -> Option<SessionId> {
+        let mut live = self.sessions.iter().filter(|kept| kept.session.ended.is_none());
+        live.find(|kept| kept.session.key == *key).map(|kept| kept.session.id.clone())
+    }
+
+    fn known(&self, id: &SessionId) -> Result<()> {
+        if self.sessions.iter().any(|kept| kept.session.id == *id) {
+            return Ok(());
+        }
+        refuse(Refusal::NoSuchSession(id.to_string()))
+    }
+
+    fn kept(&self, id: &SessionId) -> &Kept {
+        self.sessions.iter().find(|kept| kept.session.id == *id).unwrap()
+    }
+
+    fn kept_mut(&mut self, id: &SessionId) -> &mut Kept {
+        self.sessions.iter_mut().find(|kept| kept.session.id == *id).unwrap()
+    }
+
+    fn refuse_ended(&self, id: &SessionId) -> Result<()> {
+        if self.kept(id).session.ended.is_none() {
+            return Ok(());
+        }
+        nothing(&format!("session {id} has ended; /resume {id} brings it back"))
+    }
+
+    fn refuse_during_turn(&self, id: &SessionId) -> Result<()> {
+        if self.kept(id).running.is_some() { refuse(Refusal::TurnRuns) } else { Ok(()) }
+    }
+
+    fn tell(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) {
+        let seq = Seq(self.events.last().map_or(0, |event| event.seq.0) + 1);
+        self.events.push(Event { seq, at, session: session.cloned(), kind });
+    }
+
+    fn make(
+        &mut self,
+        key: &SessionKey,
+        id: &SessionId,
+        previous: Option<SessionId>,
+        title: Option<String>,
+        at: Time,
+    ) {
+        self.sessions.push(Kept {
+            session: Session {
+                id: id.clone(),
+                key: key.clone(),
+                conversation: None,
+                title,
+                created_at: at,
+                last_activity_at: at,
+                ended: None,
+                previous: previous.clone(),
+                turns: 0,
+                usage: Usage::default(),
+                model: None,
+                busy_mode: None,
+                hold: None,
+                dead_turns: 0,
+            },
+            slot: None,
+            queue: Vec::new(),
+            running: None,
+            last_error: None,
+        });
+        self.tell(Some(id), EventKind::SessionCreated { key: key.clone(), previous }, at);
+    }
+
+    fn entry(&mut self, session: &SessionId, turn: TurnId, at: Time, body: Body) -> MessageId {
+        let id = MessageId(self.entries.len() as i64 + 1);
+        self.entries.push(Entry {
+            id,
+            session: session.clone(),
+            turn,
+            at,
+            body,
+            turn_state: TurnState::Running,
+        });
+        id
+    }
+
+    fn begin(&mut self, session: &SessionId, item: ItemId, probe: bool, at: Time) -> Begun {
+        let id = TurnId(self.turns.len() as i64 + 1);
+        self.turns.push(Turn {
+            id,
+            session: session.clone(),
+            item,
+            probe,
+            steerable: self.defaults.steerable,
+            began_at: at,
+            stop: None,
+            state: TurnState::Running,
+            hidden: false,
+            handed: Vec::new(),
+        });
+        let row = self.item_mut(item);
+        row.state = ItemState::Running;
+        row.turn = Some(id);
+        let text = row.text.clone();
+        self.entry(session, id, at, Body::User { text, steered: false });
+        let kept = self.kept_mut(session);
+        kept.running = Some(id);
+        kept.session.turns += 1;
+        Begun { turn: id, session: session.clone(), item, at, probe }
+    }
+
+    fn tell_begun(&mut self, begun: &Begun) {
+        let kind = EventKind::TurnBegan { turn: begun.turn, item: begun.item, probe: begun.probe };
+        self.tell(Some(&begun.session), kind, begun.at);
+    }
+
+    fn begin_next(&mut self, session: &SessionId, at: Time) {
+        let item = match next(&self.situation(self.kept(session))) {
+            Some(Lane::Slot) => self.kept_mut(session).slot.take().unwrap(),
+            Some(Lane::Queue) => self.kept_mut(session).queue.remove(0),
+            None => return,
+        };
+        let begun = self.begin(session, item, false, at);
+        self.tell_begun(&begun);
+    }
+
+    fn begin_all(&mut self, at: Time) {
+        let mut waiting: Vec<(ItemId, SessionId)> = Vec::new();
+        for item in self.items.iter().filter(|item| item.state == ItemState::Waiting) {
+            if !waiting.iter().any(|(_, session)| *session == item.session) {
+                waiting.push((item.id, item.session.clone()));
+            }
+        }
+        for (_, session) in waiting {
+            self.begin_next(&session, at);
+        }
+    }
+
+    fn clear(&mut self, session: &SessionId, items: &[ItemId], why: &str, at: Time) {
+        if items.is_empty() {
+            return;
+        }
+        for item in items {
+            let kept = self.kept_mut(session);
+            kept.queue.retain(|other| other != item);
+            kept.slot = kept.slot.filter(|other| other != item);
+            self.settle(*item, ItemState::Cleared, Some(why));
+        }
+        self.tell(Some(session), EventKind::Cleared { items: items.to_vec(), reason: why.to_owned() }, at);
+    }
+
+    fn waiting(&self, session: &SessionId) -> Vec<ItemId> {
+        let kept = self.kept(session);
+        kept.slot.into_iter().chain(kept.queue.iter().copied()).collect()
+    }
+
+    fn settle(&mut self, item: ItemId, state: ItemState, note: Option<&str>) {
+        let row = self.item_mut(item);
+        row.state = state;
+        row.note = note.map(str::to_owned);
+    }
+
+    fn put_back(&mut self, session: &SessionId, item: ItemId, at: Time) {
+        let row = self.item_mut(item);
+        row.state = ItemState::Waiting;
+        row.lane = Lane::Queue;
+        row.turn = None;
+        self.kept_mut(session).queue.insert(0, item);
+        self.tell(Some(session), EventKind::Restored { item, lane: Lane::Queue }, at);
+    }
+
+    fn end(&mut self, id: TurnId, outcome: &Outcome, at: Time) {
+        let turn = self.turn(id).clone();
+        if *outcome != Outcome::Done {
+            self.entry(&turn.session, id, at, Body::Ended { outcome: outcome.clone() });
+        }
+        self.turn_mut(id).state = outcome.state();
+        self.kept_mut(&turn.session).running = None;
+        let kind = EventKind::TurnEnded { turn: id, item: turn.item, outcome: outcome.clone() };
+        self.tell(Some(&turn.session), kind, at);
+    }
+
+    fn cut(&mut self, id: TurnId, cause: StopCause, at: Time) {
+        self.end(id, &Outcome::Interrupted { cause }, at);
+        let turn = self.turn(id).clone();
+        for item in turn.handed.iter().map(|(item, _)| *item).chain([turn.item]) {
+            self.settle(item, ItemState::Interrupted, Some(cause.words()));
+        }
+    }
+
+    fn mark_stopping(&mut self, id: TurnId, cause: StopCause, at: Time) {
+        let turn = self.turn_mut(id);
+        let again = match turn.stop {
+            None => false,
+            Some(StopCause::Operator) => true,
+            Some(_) => cause != StopCause::Operator,
+        };
+        if again {
+            return;
+        }
+        turn.stop = Some(cause);
+        let session = turn.session.clone();
+        self.tell(Some(&session), EventKind::StopRequested { turn: id, cause }, at);
+    }
+
+    fn hold_queue(&mut self, session: &SessionId, hold: Hold, at: Time) {
+        self.kept_mut(session).session.hold = Some(hold);
+        let waiting = self.waiting(session).len();
+        self.tell(Some(session), EventKind::QueueHeld { hold, waiting }, at);
+    }
+
+    fn hold_stopped(&mut self, session: &SessionId, at: Time) {
+        let held = self.kept(session).session.hold.map(|hold| hold.reason);
+        if held != Some(HoldReason::Stopped) {
+            self.hold_queue(session, Hold { reason: HoldReason::Stopped, since: at, probe_at: None }, at);
+        }
+    }
+
+    fn release(&mut self, session: &SessionId, by: &str, at: Time) {
+        if let Some(hold) = self.kept_mut(session).session.hold.take() {
+            let kind = EventKind::QueueReleased { reason: hold.reason, by: by.to_owned() };
+            self.tell(Some(session), kind, at);
+        }
+    }
+
+    fn append(&mut self, id: TurnId, output: &[Output], at: Time) {
+        let session = self.turn(id).session.clone();
+        for part in output {
+            match part {
+                Output::Text { text } => self.say(&session, id, text, StreamOf::Answer, at),
+                Output::Reasoning { text } => self.say(&session, id, text, StreamOf::Reasoning, at),
+                Output::ToolCall { call, name, arguments } => {
+                    let body = Body::Tool {
+                        call: call.clone(),
+                        name: name.clone(),
+                        arguments: arguments.clone(),
+                        result: None,
+                    };
+                    self.entry(&session, id, at, body);
+                    let kind = EventKind::ToolCalled { turn: id, name: name.clone(), call: call.clone() };
+                    self.tell(Some(&session), kind, at);
+                }
+                Output::ToolResult { call: wanted, ok, output } => {
+                    let given = ToolResult { ok: *ok, output: output.clone(), at };
+                    let open = self.entries.iter_mut().filter(|entry| entry.turn == id).find_map(|entry| {
+                        match &mut entry.body {
+                            Body::Tool { call, result: result @ None, .. } if call == wanted => Some(result),
+                            _ => None,
+                        }
+                    });
+                    match open {
+                        Some(result) => *result = Some(given),
+                        None => {
+                            let body = Body::Tool {
+                                call: wanted.clone(),
+                                name: "(unannounced call)".to_owned(),
+                                arguments: String::new(),
+                                result: Some(given),
+                            };
+                            self.entry(&session, id, at, body);
+                        }
+                    }
+                    let kind = EventKind::ToolEnded { turn: id, call: wanted.clone(), ok: *ok };
+                    self.tell(Some(&session), kind, at);
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, session: &SessionId, turn: TurnId, words: &str, stream: StreamOf, at: Time) {
+        if words.is_empty() {
+            return;
+        }
+        let produced: usize = self
+            .entries
+            .iter()
+            .filter(|entry| entry.turn == turn)
+            .filter_map(|entry| stream.text(&entry.body))
+            .map(String::len)
+            .sum();
+        let last = self.entries.iter_mut().rev().find(|entry| entry.turn == turn);
+        if let Some(text) = last.and_then(|entry| stream.text_mut(&mut entry.body)) {
+            text.push_str(words);
+            return;
+        }
+        let body = stream.body(words.to_owned(), produced as u64);
+        self.entry(session, turn, at, body);
+    }
+
+    fn submit(
+        &mut self,
+        session: &SessionId,
+        text: &str,
+        intent: Intent,
+        source: Source,
+        at: Time,
+    ) -> Result<Accepted> {
+        let now = self.situation(self.kept(session));
+        let placement = place(intent, &now)?;
+        let id = ItemId(self.items.len() as i64 + 1);
+        let lane = match placement {
+            Placement::Slot { .. } => Lane::Slot,
+            Placement::Start if intent == Intent::Plain => Lane::Slot,
+            _ => Lane::Queue,
+        };
+        self.items.push(Item {
+            id,
+            session: session.clone(),
+            lane,
+            state: ItemState::Waiting,
+            text: text.to_owned(),
+            source,
+            created_at: at,
+            turn: None,
+            note: None,
+        });
+        self.kept_mut(session).session.last_activity_at = at;
+        let accepted = |ack: &Ack| EventKind::Accepted { item: id, ack: ack.clone(), excerpt: excerpt(text) };
+        let mut begun = None;
+        let ack = match placement {
+            Placement::Start => {
+                let new = self.begin(session, id, false, at);
+                let ack = Ack::Running { turn: new.turn };
+                self.tell(Some(session), accepted(&ack), at);
+                self.tell_begun(&new);
+                begun = Some(new);
+                ack
+            }
+            Placement::Slot { replaces, interrupts } => {
+                self.kept_mut(session).slot = Some(id);
+                let interrupts_one = interrupts.is_some();
+                let old = replaces.map(|old| self.item_mut(old).clone());
+                let ack = match &old {
+                    Some(old) => {
+                        Ack::Replaces { item: old.id, sent_at: old.created_at, interrupts: interrupts_one }
+                    }
+                    None => Ack::Next { interrupts: interrupts_one, gate: now.gate },
+                };
+                self.tell(Some(session), accepted(&ack), at);
+                if let Some(old) = old {
+                    self.settle(old.id, ItemState::Superseded, Some("replaced by a newer message"));
+                    let kind = EventKind::Superseded { item: old.id, by: id, excerpt: excerpt(&old.text) };
+                    self.tell(Some(session), kind, at);
+                }
+                if let Some(turn) = interrupts {
+                    self.mark_stopping(turn, StopCause::NewMessage, at);
+                }
+                ack
+            }
+            Placement::Queue => {
+                self.kept_mut(session).queue.push(id);
+                let depth = self.kept(session).queue.len();
+                let for_the_turn =
+                    intent == Intent::Steer || (intent == Intent::Plain && now.busy_mode == BusyMode::Steer);
+                let ack = Ack::Queued {
+                    position: depth,
+                    depth,
+                    hold: now.hold,
+                    gate: now.gate,
+                    not_steerable: for_the_turn && now.running.is_some(),
+                };
+                self.tell(Some(session), accepted(&ack), at);
+                ack
+            }
+            Placement::Steer(turn) => {
+                let entry =
+                    self.entry(session, turn, at, Body::User { text: text.to_owned(), steered: true });
+                self.turn_mut(turn).handed.push((id, entry));
+                let row = self.item_mut(id);
+                row.state = ItemState::Running;
+                row.turn = Some(turn);
+                let ack = Ack::Steered { turn };
+                self.tell(Some(session), accepted(&ack), at);
+                self.tell(Some(session), EventKind::Steered { turn, item: id }, at);
+                ack
+            }
+        };
+        Ok(Accepted { session: session.clone(), item: id, ack, begun })
+    }
+
+    fn waiting_item(&self, id: ItemId) -> Result<Item> {
+        let Some(item) = self.items.iter().find(|item| item.id == id) else {
+            return refuse(Refusal::NoSuchItem(id));
+        };
+        if item.state == ItemState::Waiting {
+            Ok(item.clone())
+        } else {
+            refuse(Refusal::ItemNotWaiting(item.state))
+        }
+    }
+
+    fn title_taken(&self, title: &str, by: &SessionId) -> Result<()> {
+        let mut live = self.sessions.iter().filter(|kept| kept.session.ended.is_none());
+        if live.any(|kept| kept.session.id != *by && kept.session.title.as_deref() == Some(title)) {
+            return refuse(Refusal::TitleTaken(title.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn end_session(&mut self, id: &SessionId, reason: EndReason, successor: &SessionId, at: Time) {
+        let kept = self.kept_mut(id);
+        kept.session.ended = Some(Ended { at, reason });
+        kept.session.hold = None;
+        self.tell(Some(id), EventKind::SessionEnded { reason, successor: successor.clone() }, at);
+    }
+
+    fn shown_turns(&self, session: &SessionId) -> Vec<TurnId> {
+        self.turns
+            .iter()
+            .filter(|turn| turn.session == *session && !turn.hidden)
+            .map(|turn| turn.id)
+            .collect()
+    }
+}
+
+#[derive(Clone, Copy)]
+enum StreamOf {
+    Answer,
+    Reasoning,
+}
+
+impl StreamOf {
+    fn text(self, body: &Body) -> Option<&String> {
+        match (self, body) {
+            (Self::Answer, Body::Agent { text, .. }) | (Self::Reasoning, Body::Reasoning { text, .. }) => {
+                Some(text)
+            }
+            _ => None,
+        }
+    }
+
+    fn text_mut(self, body: &mut Body) -> Option<&mut String> {
+        match (self, body) {
+            (Self::Answer, Body::Agent { text, .. }) | (Self::Reasoning, Body::Reasoning { text, .. }) => {
+                Some(text)
+            }
+            _ => None,
+        }
+    }
+
+    fn body(self, text: String, offset: u64) -> Body {
+        match self {
+            Self::Answer => Body::Agent { text, offset },
+            Self::Reasoning => Body::Reasoning { text, offset },
+        }
+    }
+}
+
+impl Transitions for Model {
+    fn open_run(&mut self, run: &NewRun) -> Result<Opened> {
+        self.stopping = None;
+        self.defaults = run.defaults;
+        let cut_turns = self.running_turns();
+        let waiting = self.items.iter().filter(|item| item.state == ItemState::Waiting).count();
+        let kind = EventKind::EngineStarted {
+            run: run.run.clone(),
+            pid: run.pid,
+            cut_turns: cut_turns.len(),
+            waiting,
+        };
+        self.tell(None, kind, run.at);
+        for turn in &cut_turns {
+            self.cut(*turn, StopCause::Crash, run.at);
+        }
+        self.begin_all(run.at);
+        Ok(Opened { cut_turns, waiting })
+    }
+
+    fn close_run(&mut self, run: &RunId, at: Time) -> Result<()> {
+        self.tell(None, EventKind::EngineStopped { run: run.clone() }, at);
+        Ok(())
+    }
+
+    fn open_session(&mut self, key: &SessionKey, fresh: &SessionId, at: Time) -> Result<SessionId> {
+        if let Some(id) = self.at_key(key) {
+            return Ok(id);
+        }
+        self.make(key, fresh, None, None, at);
+        Ok(fresh.clone())
+    }
+
+    fn accept_message(&mut self, new: &NewMessage) -> Result<Accepted> {
+        let session = self.open_session(&new.to, &new.fresh, new.at)?;
+        self.submit(&session, &new.text, new.intent, new.source, new.at)
+    }
+
+    fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
+        if self.running_turns().contains(&turn) {
+            self.append(turn, output, at);
+            let session = self.turn(turn).session.clone();
+            self.kept_mut(&session).session.last_activity_at = at;
+        }
+        Ok(())
+    }
+
+    fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {
+        if !self.running_turns().contains(&end.turn) {
+            return Ok(false);
+        }
+        let turn = self.turn(end.turn).clone();
+        let session = turn.session.clone();
+        self.append(end.turn, &end.tail, end.at);
+        self.end(end.turn, &end.outcome, end.at);
+        let (state, note) = match &end.outcome {
+            Outcome::Done => (ItemState::Done, None),
+            Outcome::Failed { error } => (ItemState::Failed, Some(error.clone())),
+            Outcome::Interrupted { cause } => (ItemState::Interrupted, Some(cause.words().to_owned())),
+        };
+        let left: Vec<_> =
+            turn.handed.iter().filter(|(item, _)| !end.steered.contains(item)).copied().collect();
+        for (item, _) in turn.handed.iter().filter(|(item, _)| end.steered.contains(item)) {
+            self.settle(*item, state, note.as_deref());
+        }
+        for (item, entry) in left.iter().rev() {
+            self.withdrawn.push(*entry);
+            self.put_back(&session, *item, end.at);
+        }
+        if !left.is_empty() && matches!(end.outcome, Outcome::Interrupted { cause: StopCause::Operator }) {
+            self.hold_stopped(&session, end.at);
+        }
+        let dead = matches!(end.outcome, Outcome::Failed { .. }) && !end.did_anything;
+        if turn.probe && dead {
+            self.put_back(&session, turn.item, end.at);
+        } else {
+            self.settle(turn.item, state, note.as_deref());
+        }
+        let kept = self.kept_mut(&session);
+        kept.session.usage.add(&end.usage);
+        kept.session.model = end.model.clone().or(kept.session.model.take());
+        kept.session.last_activity_at = end.at;
+        match &end.outcome {
+            Outcome::Done => kept.last_error = None,
+            Outcome::Failed { error } => kept.last_error = Some(error.clone()),
+            Outcome::Interrupted { .. } => {}
+        }
+        let held = kept.session.hold.map(|hold| hold.reason);
+        if dead {
+            kept.session.dead_turns += 1;
+            let hold = hold_after_failures(kept.session.dead_turns, end.at);
+            match (held, hold) {
+                (None, Some(hold)) => self.hold_queue(&session, hold, end.at),
+                (Some(HoldReason::BackendError), Some(new)) => {
+                    self.kept_mut(&session).session.hold.as_mut().unwrap().probe_at = new.probe_at;
+                }
+                _ => {}
+            }
+        } else if !matches!(end.outcome, Outcome::Interrupted { .. }) {
+            kept.session.dead_turns = 0;
+            if held == Some(HoldReason::BackendError) {
+                self.release(&session, "the backend, which works again", end.at);
+            }
+        }
+        self.begin_next(&session, end.at);
+        Ok(true)
+    }
+
+    fn request_stop(
+        &mut self,
+        session: &SessionId,
+        turn: Option<TurnId>,
+        cause: StopCause,
+        at: Time,
+    ) -> Result<TurnId> {
+        self.known(session)?;
+        let Some(running) = self.kept(session).running else { return refuse(Refusal::NoTurn) };
+        if turn.is_some_and(|turn| turn != running) {
+            return nothing("that turn has already ended; another one runs now");
+        }
+        self.mark_stopping(running, cause, at);
+        if cause == StopCause::Operator {
+            let slot: Vec<ItemId> = self.kept(session).slot.into_iter().collect();
+            self.clear(session, &slot, "taken out by /stop", at);
+            if !self.kept(session).queue.is_empty() {
+                self.hold_stopped(session, at);
+            }
+        }
+        Ok(running)
+    }
+
+    fn reset_session(
+        &mut self,
+        key: &SessionKey,
+        fresh: &SessionId,
+        title: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
+        let old = self.at_key(key);
+        if let Some(old) = &old {
+            if let Some(turn) = self.kept(old).running {
+                self.cut(turn, StopCause::Reset, at);
+            }
+            let waiting = self.waiting(old);
+            self.clear(old, &waiting, "cleared by /new", at);
+            self.end_session(old, EndReason::SessionReset, fresh, at);
+        }
+        if let Some(title) = title {
+            self.title_taken(title, fresh)?;
+        }
+        self.make(key, fresh, old, title.map(str::to_owned), at);
+        Ok(())
+    }
+
+    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()> {
+        self.known(wanted)?;
+        let chosen = self.kept(wanted).session.clone();
+        if chosen.ended.is_none() && chosen.key == *key {
+            return refuse(Refusal::AlreadyCurrent);
+        }
+        if chosen.ended.is_none() {
+            return refuse(Refusal::LiveElsewhere(chosen.key.to_string()));
+        }
+        if let Some(current) = self.at_key(key) {
+            self.refuse_during_turn(&current)?;
+            let waiting = self.waiting(&current);
+            self.clear(&current, &waiting, "left waiting when /resume went to another session", at);
+            self.end_session(&current, EndReason::SessionSwitch, wanted, at);
+        }
+        if let Some(title) = &chosen.title {
+            self.title_taken(title, wanted)?;
+        }
+        let kept = self.kept_mut(wanted);
+        kept.session.ended = None;
+        kept.session.key = key.clone();
+        self.tell(Some(wanted), EventKind::SessionResumed { key: key.clone() }, at);
+        Ok(())
+    }
+
+    fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
+        self.known(session)?;
+        if self.kept(session).session.hold.is_none() {
+            return nothing("this session's queue is not held");
+        }
+        self.release(session, by, at);
+        self.begin_next(session, at);
+        Ok(())
+    }
+
+    fn probe_queues(&mut self, at: Time) -> Result<Option<Time>> {
+        if self.gate() != Gate::Open {
+            return Ok(None);
+        }
+        let probe_at = |kept: &Kept| kept.session.hold.and_then(|hold| hold.probe_at);
+        let mut due: Vec<(Time, SessionId)> = Vec::new();
+        for kept in &self.sessions {
+            due.extend(probe_at(kept).filter(|due| *due <= at).map(|due| (due, kept.session.id.clone())));
+        }
+        due.sort();
+        for (_, session) in due {
+            let kept = self.kept_mut(&session);
+            let later = at + probe_delay(kept.session.dead_turns);
+            kept.session.hold.as_mut().unwrap().probe_at = Some(later);
+            if kept.running.is_none() && !kept.queue.is_empty() {
+                let item = kept.queue.remove(0);
+                let begun = self.begin(&session, item, true, at);
+                self.tell_begun(&begun);
+            }
+        }
+        Ok(self.sessions.iter().filter_map(probe_at).min())
+    }
+
+    fn set_gate(&mut self, gate: &NewGate, at: Time) -> Result<()> {
+        let kind = match gate {
+            NewGate::Hold(why) => {
+                self.hold = Some(EngineHold { since: at, why: why.clone() });
+                EventKind::EngineHeld { why: why.clone() }
+            }
+            NewGate::Release if self.hold.is_none() => return nothing("the engine is not on hold"),
+            NewGate::Release => {
+                self.hold = None;
+                EventKind::EngineReleased
+            }
+            NewGate::Stopping(why) => {
+                self.stopping = Some(why.clone());
+                EventKind::EngineStopping { why: why.clone() }
+            }
+            NewGate::KeepRunning if self.stopping.is_none() => return nothing("the engine does not stop"),
+            NewGate::KeepRunning => {
+                self.stopping = None;
+                EventKind::EngineStopCalledOff
+            }
+        };
+        self.tell(None, kind, at);
+        self.begin_all(at);
+        Ok(())
+    }
+
+    fn move_item(&mut self, id: ItemId, direction: Direction, at: Time) -> Result<()> {
+        let item = self.waiting_item(id)?;
+        let place = |why: &str| refuse(Refusal::ItemPlace(why.to_owned()));
+        if item.lane == Lane::Slot {
+            return place("the slot's message runs next already; only queue items have an order");
+        }
+        let queue = &mut self.kept_mut(&item.session).queue;
+        let from = queue.iter().position(|other| *other == id).unwrap();
+        let to = match direction {
+            Direction::Up if from == 0 => return place("the item is the first of its queue"),
+            Direction::Down if from + 1 == queue.len() => return place("the item is the last of its queue"),
+            Direction::Up => from - 1,
+            Direction::Down => from + 1,
+        };
+        queue.swap(from, to);
+        self.tell(
+            Some(&item.session),
+            EventKind::Moved { item: id, lane: Lane::Queue, position: to + 1 },
+            at,
+        );
+        Ok(())
+    }
+
+    fn edit_item(&mut self, id: ItemId, text: &str, at: Time) -> Result<String> {
+        let item = self.waiting_item(id)?;
+        self.item_mut(id).text = text.to_owned();
+        self.tell(Some(&item.session), EventKind::Edited { item: id }, at);
+        Ok(item.text)
+    }
+
+    fn drop_item(&mut self, id: ItemId, at: Time) -> Result<()> {
+        let item = self.waiting_item(id)?;
+        self.clear(&item.session, &[id], "dropped by the operator", at);
+        Ok(())
+    }
+
+    fn restore_items(&mut self, items: &[ItemId], at: Time) -> Result<()> {
+        let mut sessions: Vec<SessionId> = Vec::new();
+        for id in items {
+            let Some(item) = self.items.iter().find(|item| item.id == *id).cloned() else {
+                return refuse(Refusal::NoSuchItem(*id));
+            };
+            match item.state {
+                ItemState::Superseded | ItemState::Cleared => {}
+                ItemState::Waiting => return refuse(Refusal::ItemPlace(format!("item {id} waits already"))),
+                state => return refuse(Refusal::ItemNotWaiting(state)),
+            }
+            self.refuse_ended(&item.session)?;
+            self.settle(*id, ItemState::Waiting, None);
+            self.item_mut(*id).lane = Lane::Queue;
+            self.kept_mut(&item.session).queue.push(*id);
+            self.tell(Some(&item.session), EventKind::Restored { item: *id, lane: Lane::Queue }, at);
+            if !sessions.contains(&item.session) {
+                sessions.push(item.session);
+            }
+        }
+        for session in sessions {
+            self.begin_next(&session, at);
+        }
+        Ok(())
+    }
+
+    fn switch_lane(&mut self, id: ItemId, at: Time) -> Result<()> {
+        let item = self.waiting_item(id)?;
+        let kept = self.kept_mut(&item.session);
+        let (lane, position) = match item.lane {
+            Lane::Slot => {
+                kept.slot = None;
+                kept.queue.insert(0, id);
+                (Lane::Queue, 1)
+            }
+            Lane::Queue if kept.slot.is_some() => {
+                let why = "the slot is taken; move its message to the queue first";
+                return refuse(Refusal::ItemPlace(why.to_owned()));
+            }
+            Lane::Queue => {
+                kept.queue.retain(|other| *other != id);
+                kept.slot = Some(id);
+                (Lane::Slot, 0)
+            }
+        };
+        self.item_mut(id).lane = lane;
+        self.tell(Some(&item.session), EventKind::Moved { item: id, lane, position }, at);
+        self.begin_next(&item.session, at);
+        Ok(())
+    }
+
+    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<ItemId>> {
+        self.known(session)?;
+        let waiting = self.waiting(session);
+        self.clear(session, &waiting, "cleared by the operator", at);
+        Ok(waiting)
+    }
+
+    fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>> {
+        self.known(session)?;
+        let title = (!title.is_empty()).then(|| title.to_owned());
+        if let Some(title) = &title
+            && self.kept(session).session.ended.is_none()
+        {
+            self.title_taken(title, session)?;
+        }
+        let before = std::mem::replace(&mut self.kept_mut(session).session.title, title.clone());
+        self.tell(Some(session), EventKind::Titled { title }, at);
+        Ok(before)
+    }
+
+    fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
+        self.known(session)?;
+        self.kept_mut(session).session.busy_mode = Some(mode);
+        self.tell(Some(session), EventKind::BusyModeSet { mode }, at);
+        Ok(())
+    }
+
+    fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>> {
+        self.known(session)?;
+        self.refuse_during_turn(session)?;
+        let shown = self.shown_turns(session);
+        let turns = shown[shown.len().saturating_sub(count)..].to_vec();
+        if turns.is_empty() {
+            return nothing("there is no turn to take back");
+        }
+        turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = true);
+        let kind = EventKind::TurnsHidden { turns: turns.clone(), hidden: Visibility::Hidden };
+        self.tell(Some(session), kind, at);
+        Ok(turns)
+    }
+
+    fn show_turns(&mut self, session: &SessionId, turns: &[TurnId], at: Time) -> Result<()> {
+        self.known(session)?;
+        self.refuse_during_turn(session)?;
+        for id in turns {
+            match self.turns.iter().find(|turn| turn.id == *id && turn.session == *session) {
+                None => return nothing(&format!("this session has no turn {id}")),
+                Some(turn) if !turn.hidden => return nothing(&format!("turn {id} is shown already")),
+                Some(_) => {}
+            }
+        }
+        turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = false);
+        let kind = EventKind::TurnsHidden { turns: turns.to_vec(), hidden: Visibility::Shown };
+        self.tell(Some(session), kind, at);
+        Ok(())
+    }
+
+    fn retry(&mut self, session: &SessionId, source: Source, at: Time) -> Result<Accepted> {
+        self.known(session)?;
+        self.refuse_ended(session)?;
+        self.refuse_during_turn(session)?;
+        let Some(turn) = self.shown_turns(session).pop() else {
+            return nothing("there is no turn to run again");
+        };
+        self.turn_mut(turn).hidden = true;
+        let kind = EventKind::TurnsHidden { turns: vec![turn], hidden: Visibility::Hidden };
+        self.tell(Some(session), kind, at);
+        let item = self.turn(turn).item;
+        let text = self.item_mut(item).text.clone();
+        self.submit(session, &text, Intent::Plain, source, at)
+    }
+
+    fn save_draft(&mut self, key: &SessionKey, text: &str, _at: Time) -> Result<()> {
+        match text {
+            "" => self.drafts.remove(key.as_str()),
+            text => self.drafts.insert(key.to_string(), text.to_owned()),
+        };
+        Ok(())
+    }
+
+    fn remember_draft(&mut self, key: &SessionKey, text: &str, _at: Time) -> Result<()> {
+        self.remembered.push((key.to_string(), text.to_owned()));
+        let mine = self.remembered.iter().filter(|(of, _)| of == key.as_str()).count();
+        if mine > 200 {
+            let oldest = self.remembered.iter().position(|(of, _)| of == key.as_str()).unwrap();
+            self.remembered.remove(oldest);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()> {
+        self.tell(session, kind, at);
+        Ok(())
+    }
+
+    fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {
+        let newest = self.events.last().map(|event| event.seq);
+        let count = self.events.len();
+        let mut looked_at = 0;
+        self.events.retain(|event| {
+            looked_at += 1;
+            looked_at > limit || event.at >= before || Some(event.seq) == newest
+        });
+        Ok(count - self.events.len())
+    }
+}
+
+impl Model {
+    fn row(&self, kept: &Kept) -> SessionRow {
+        let hold = kept.session.hold.map(|hold| hold.reason);
+        let running = usize::from(kept.running.is_some());
+        let waiting = kept.queue.len() + usize::from(kept.slot.is_some());
+        let state = match kept.session.ended {
+            Some(_) => SessionState::Idle,
+            None => SessionState::of(running, waiting, hold),
+        };
+        SessionRow {
+            session: kept.session.clone(),
+            state,
+            turn: kept.running.map(|id| {
+                let turn = self.turn(id);
+                RunningTurn {
+                    turn: id,
+                    since: turn.began_at,
+                    steerable: turn.steerable,
+                    stopping: turn.stop.is_some(),
+                    last_output_at: None,
+                }
+            }),
+            slot: kept.slot.map(|id| self.items.iter().find(|item| item.id == id).unwrap().clone()),
+            queued: kept.queue.len(),
+            last_error: kept.last_error.clone(),
+        }
+    }
+
+    fn queue_row(&self, item: &Item) -> QueueRow {
+        let kept = self.kept(&item.session);
+        let place = kept.queue.iter().position(|id| *id == item.id);
+        let held = match (item.state, &self.stopping, &self.hold, kept.session.hold) {
+            (ItemState::Waiting, Some(why), _, _) => {
+                Some(format!("the engine stops: {why}; it runs after the next start"))
+            }
+            (ItemState::Waiting, None, Some(hold), _) => Some(format!("the engine is on hold: {}", hold.why)),
+            (ItemState::Waiting, None, None, Some(hold)) if item.lane == Lane::Queue => {
+                Some(hold.reason.words().to_owned())
+            }
+            _ => None,
+        };
+        QueueRow {
+            item: item.clone(),
+            key: kept.session.key.clone(),
+            session_name: kept.session.name().to_owned(),
+            position: place.map(|index| index + 1),
+            held,
+        }
+    }
+
+    fn shown(&self, session: &SessionId) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.session == *session) {
+            let turn = self.turn(entry.turn);
+            if !turn.hidden && !self.withdrawn.contains(&entry.id) {
+                entries.push(Entry { turn_state: turn.state, ..entry.clone() });
+            }
+        }
+        entries
+    }
+}
+
+impl Queries for Model {
+    fn counts(&self) -> Result<Counts> {
+        let live: Vec<SessionRow> = self
+            .sessions
+            .iter()
+            .filter(|kept| kept.session.ended.is_none())
+            .map(|kept| self.row(kept))
+            .collect();
+        Ok(Counts {
+            sessions: live.len(),
+            needs_you: live.iter().filter(|row| row.state == SessionState::NeedsYou).count(),
+            running: self.running_turns().len(),
+            waiting: self.items.iter().filter(|item| item.state == ItemState::Waiting).count(),
+            last_event: self.events.last().map(|event| event.seq),
+            gate: self.gate(),
+        })
+    }
+
+    fn sessions(&self, filter: &Filter, after: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
+        let mut rows: Vec<SessionRow> = self
+            .sessions
+            .iter()
+            .filter(|kept| kept.session.ended.is_none())
+            .map(|kept| self.row(kept))
+            .collect();
+        let total = rows.len();
+        rows.retain(|row| {
+            filter.matches(&Subject {
+                name: row.session.name(),
+                key: row.session.key.as_str(),
+                platform: row.session.key.parts().platform,
+                state: row.state,
+            })
+        });
+        let hits = rows.len();
+        let order = |rank: u8, at: Time, id: &SessionId| (rank, std::cmp::Reverse((at, id.clone())));
+        let place = |row: &SessionRow| order(row.state.rank(), row.session.last_activity_at, &row.session.id);
+        rows.sort_by_key(place);
+        if let Some(after) = after {
+            let after = order(after.rank, after.last_activity_at, &after.session);
+            rows.retain(|row| place(row) > after);
+        }
+        rows.truncate(limit);
+        Ok(SessionPage { rows, hits, total })
+    }
+
+    fn session_history(&self, limit: usize) -> Result<SessionPage> {
+        let mut rows: Vec<SessionRow> = self.sessions.iter().map(|kept| self.row(kept)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.session.last_activity_at, row.session.id.clone())));
+        rows.truncate(limit);
+        Ok(SessionPage { rows, hits: self.sessions.len(), total: self.sessions.len() })
+    }
+
+    fn session(&self, id: &SessionId) -> Result<Option<SessionRow>> {
+        Ok(self.sessions.iter().find(|kept| kept.session.id == *id).map(|kept| self.row(kept)))
+    }
+
+    fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>> {
+        Ok(self.at_key(key).map(|id| self.row(self.kept(&id))))
+    }
+
+    fn resolve_session(&self, wanted: &str, limit: usize) -> Result<Vec<SessionId>> {
+        let titled = |kept: &&Kept| kept.session.title.as_deref() == Some(wanted);
+        let live = self.sessions.iter().filter(|kept| kept.session.ended.is_none()).find(titled);
+        let exact = self.sessions.iter().find(|kept| kept.session.id.as_str() == wanted).or(live);
+        if let Some(kept) = exact {
+            return Ok(vec![kept.session.id.clone()]);
+        }
+        let fits = |kept: &&Kept| titled(kept) || kept.session.id.as_str().starts_with(wanted);
+        let mut ids: Vec<SessionId> = self
+            .sessions
+            .iter()
+            .filter(|_| !wanted.is_empty())
+            .filter(fits)
+            .map(|kept| kept.session.id.clone())
+            .collect();
+        ids.sort();
+        ids.reverse();
+        ids.truncate(limit);
+        Ok(ids)
+    }
+
+    fn conversation(
+        &self,
+        session: &SessionId,
+        before: Option<MessageId>,
+        limit: usize,
+    ) -> Result<ConversationPage> {
+        let mut entries = self.shown(session);
+        entries.retain(|entry| before.is_none_or(|before| entry.id < before));
+        let skipped = entries.len().saturating_sub(limit);
+        Ok(ConversationPage { entries: entries.split_off(skipped), more_before: skipped > 0, live: None })
+    }
+
+    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
+        let mut entries = self.shown(&self.turn(turn).session);
+        entries.retain(|entry| entry.turn < turn);
+        Ok(entries.split_off(entries.len().saturating_sub(limit)))
+    }
+
+    fn item(&self, id: ItemId) -> Result<Option<Item>> {
+        Ok(self.items.iter().find(|item| item.id == id).cloned())
+    }
+
+    fn session_queue(&self, session: &SessionId) -> Result<Vec<QueueRow>> {
+        let mine = || self.items.iter().filter(|item| item.session == *session);
+        let waiting =
+            self.waiting(session).into_iter().map(|id| self.items.iter().find(|item| item.id == id).unwrap());
+        let running = mine().filter(|item| item.state == ItemState::Running);
+        let aside = |item: &&Item| matches!(item.state, ItemState::Superseded | ItemState::Cleared);
+        let aside = mine().rev().filter(aside).take(20);
+        Ok(waiting.chain(running).chain(aside).map(|item| self.queue_row(item)).collect())
+    }
+
+    fn backlog(&self, limit: usize) -> Result<Vec<QueueRow>> {
+        let mut ids = self.session_ids();
+        ids.sort();
+        let mut rows = Vec::new();
+        for id in ids {
+            let (running, waiting): (Vec<QueueRow>, Vec<QueueRow>) = self
+                .session_queue(&id)?
+                .into_iter()
+                .filter(|row| matches!(row.item.state, ItemState::Running | ItemState::Waiting))
+                .partition(|row| row.item.state == ItemState::Running);
+            rows.extend(running.into_iter().chain(waiting));
+        }
+        rows.truncate(limit);
+        Ok(rows)
+    }
+
+    fn events(
+        &self,
+        page: EventPage,
+        level: Level,
+        session: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Event>> {
+        let mut events = self.events.clone();
+        events.retain(|event| {
+            event.kind.level() >= level && session.is_none_or(|wanted| event.session.as_ref() == Some(wanted))
+        });
+        match page {
+            EventPage::Newest => {}
+            EventPage::Before(seq) => events.retain(|event| event.seq < seq),
+            EventPage::After(seq) => {
+                events.retain(|event| event.seq > seq);
+                events.truncate(limit);
+            }
+        }
+        Ok(events.split_off(events.len().saturating_sub(limit)))
+    }
+
+    fn search(&self, _words: &str, _limit: usize) -> Result<Vec<Hit>> {
+        // Which match is better is the database's own affair.
+        Ok(Vec::new())
+    }
+
+    fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
+        let mine = self.remembered.iter().filter(|(of, _)| of == key.as_str());
+        Ok(ComposerMemory {
+            draft: self.drafts.get(key.as_str()).cloned().unwrap_or_default(),
+            history: mine.map(|(_, text)| text.clone()).collect(),
+        })
+    }
+
+    fn engine_hold(&self) -> Result<Option<EngineHold>> {
+        Ok(self.hold.clone())
+    }
+}

@@ -1,0 +1,337 @@
+//! Whatever happens in whatever order, SQLite does what the model does: nothing is lost, nothing
+//! doubled, the order is kept, and every answer is the same.
+//!
+//! A failing sequence is printed and shrunk; `PROPTEST_RNG_SEED` repeats a run, `PROPTEST_CASES` sets
+//! how many there are.
+
+use proptest::prelude::*;
+use std::path::Path;
+
+use switchboard::domain::api::{Direction, EventPage};
+use switchboard::domain::event::Level;
+use switchboard::domain::filter::Filter;
+use switchboard::domain::id::{ItemId, SessionId, TurnId};
+use switchboard::domain::queue::{BusyMode, Intent, ItemState, Source};
+use switchboard::domain::session::Usage;
+use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
+use switchboard::store::sqlite::Database;
+use switchboard::store::{NewGate, NewMessage, Queries, Result, StoreError, Transitions};
+
+use crate::given::{at, key, message, run};
+use crate::model::Model;
+
+const KEYS: [&str; 3] = ["a", "b", "c"];
+
+/// Something that happens. Numbers choose among what there is, by remainder.
+#[derive(Debug, Clone)]
+enum Op {
+    Send { key: usize, intent: Intent },
+    BusyMode { session: usize, mode: BusyMode },
+    Append { turn: usize, output: Vec<Output> },
+    Finish { turn: usize, outcome: Outcome, tail: Vec<Output>, did_anything: bool, taken: usize },
+    FinishAgain { turn: usize },
+    Stop { session: usize, cause: StopCause },
+    New { key: usize, titled: bool },
+    Switch { key: usize, session: usize },
+    Release { session: usize },
+    Probe,
+    Gate(NewGate),
+    Move { item: usize, direction: Direction },
+    Edit { item: usize },
+    Drop { item: usize },
+    Restore { first: usize, second: usize },
+    SwitchLane { item: usize },
+    Clear { session: usize },
+    Title { session: usize, title: usize },
+    Hide { session: usize, count: usize },
+    Show { session: usize, turn: usize },
+    Retry { session: usize },
+    Prune { seconds: i64 },
+    Crash { with_work: bool },
+    Pass { seconds: i64 },
+}
+
+fn output() -> impl Strategy<Value = Vec<Output>> {
+    let words = prop_oneof![Just("word ".to_owned()), Just("ünicode…".to_owned()), Just(String::new())];
+    let part = prop_oneof![
+        4 => words.clone().prop_map(|text| Output::Text { text }),
+        2 => words.clone().prop_map(|text| Output::Reasoning { text }),
+        1 => (0..2_u8).prop_map(|n| Output::ToolCall {
+            call: format!("c{n}"),
+            name: "ls".to_owned(),
+            arguments: "{}".to_owned(),
+        }),
+        1 => (0..3_u8, any::<bool>(), words).prop_map(|(n, ok, output)| Output::ToolResult {
+            call: format!("c{n}"),
+            ok,
+            output,
+        }),
+    ];
+    proptest::collection::vec(part, 0..4)
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        3 => Just(Outcome::Done),
+        4 => Just(Outcome::Failed { error: "no answer".to_owned() }),
+        1 => cause().prop_map(|cause| Outcome::Interrupted { cause }),
+    ]
+}
+
+fn cause() -> impl Strategy<Value = StopCause> {
+    prop_oneof![
+        4 => Just(StopCause::Operator),
+        1 => Just(StopCause::NewMessage),
+        1 => Just(StopCause::Shutdown),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let n = || 0..64_usize;
+    let intent = prop_oneof![3 => Just(Intent::Plain), 3 => Just(Intent::Queue), 1 => Just(Intent::Steer)];
+    let mode = (0..BusyMode::ALL.len()).prop_map(|index| BusyMode::ALL[index]);
+    let gate = prop_oneof![
+        1 => Just(NewGate::Hold("pause".to_owned())),
+        3 => Just(NewGate::Release),
+        1 => Just(NewGate::Stopping("quit".to_owned())),
+        3 => Just(NewGate::KeepRunning),
+    ];
+    let direction = prop_oneof![Just(Direction::Up), Just(Direction::Down)];
+    prop_oneof![
+        12 => (n(), intent).prop_map(|(key, intent)| Op::Send { key, intent }),
+        2 => (n(), mode).prop_map(|(session, mode)| Op::BusyMode { session, mode }),
+        3 => (n(), output()).prop_map(|(turn, output)| Op::Append { turn, output }),
+        12 => (n(), outcome(), output(), any::<bool>(), n()).prop_map(
+            |(turn, outcome, tail, did_anything, taken)| Op::Finish { turn, outcome, tail, did_anything, taken }
+        ),
+        1 => n().prop_map(|turn| Op::FinishAgain { turn }),
+        3 => (n(), cause()).prop_map(|(session, cause)| Op::Stop { session, cause }),
+        1 => (n(), any::<bool>()).prop_map(|(key, titled)| Op::New { key, titled }),
+        1 => (n(), n()).prop_map(|(key, session)| Op::Switch { key, session }),
+        3 => n().prop_map(|session| Op::Release { session }),
+        3 => Just(Op::Probe),
+        3 => gate.prop_map(Op::Gate),
+        2 => (n(), direction).prop_map(|(item, direction)| Op::Move { item, direction }),
+        1 => n().prop_map(|item| Op::Edit { item }),
+        2 => n().prop_map(|item| Op::Drop { item }),
+        3 => (n(), n()).prop_map(|(first, second)| Op::Restore { first, second }),
+        2 => n().prop_map(|item| Op::SwitchLane { item }),
+        1 => n().prop_map(|session| Op::Clear { session }),
+        1 => (n(), 0..3_usize).prop_map(|(session, title)| Op::Title { session, title }),
+        1 => (n(), 0..3_usize).prop_map(|(session, count)| Op::Hide { session, count }),
+        1 => (n(), n()).prop_map(|(session, turn)| Op::Show { session, turn }),
+        2 => n().prop_map(|session| Op::Retry { session }),
+        1 => (0..100_i64).prop_map(|seconds| Op::Prune { seconds }),
+        2 => any::<bool>().prop_map(|with_work| Op::Crash { with_work }),
+        2 => (1..200_i64).prop_map(|seconds| Op::Pass { seconds }),
+    ]
+}
+
+/// What the choices of an operation mean now: the same for both stores.
+struct Choices {
+    sessions: Vec<SessionId>,
+    running: Vec<TurnId>,
+    turns: Vec<TurnId>,
+    items: Vec<ItemId>,
+    handed: Vec<ItemId>,
+    seconds: i64,
+    step: u32,
+}
+
+fn pick<T: Clone>(of: &[T], number: usize) -> Option<T> {
+    if of.is_empty() { None } else { Some(of[number % of.len()].clone()) }
+}
+
+fn show<T: std::fmt::Debug>(outcome: Result<T>) -> String {
+    format!("{outcome:?}")
+}
+
+/// Does one operation; returns what it answered.
+fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
+    let now = at(c.seconds);
+    let session = |n: usize| pick(&c.sessions, n).unwrap_or_else(|| SessionId::new(at(0), 0));
+    let item = |n: usize| pick(&c.items, n).unwrap_or(ItemId(1));
+    let fresh = SessionId::new(now, c.step);
+    let said = |text: String| Ok(text);
+    match op {
+        Op::Send { key, intent } => {
+            let text = format!("text of step {}", c.step);
+            let plain = message(KEYS[key % KEYS.len()], &text, c.seconds);
+            store.accept_message(&NewMessage { intent: *intent, fresh, ..plain }).map(|a| format!("{a:?}"))
+        }
+        Op::BusyMode { session: n, mode } => {
+            store.set_busy_mode(&session(*n), *mode, now).map(|()| String::new())
+        }
+        Op::Append { turn, output } => match pick(&c.turns, *turn) {
+            Some(turn) => store.append_turn(turn, output, now).map(|()| String::new()),
+            None => said(String::new()),
+        },
+        Op::Finish { turn, outcome, tail, did_anything, taken } => match pick(&c.running, *turn) {
+            Some(turn) => store
+                .finish_turn(&TurnEnd {
+                    turn,
+                    outcome: outcome.clone(),
+                    tail: tail.clone(),
+                    usage: Usage { input: 3, output: 5, ..Usage::default() },
+                    model: did_anything.then(|| "m".to_owned()),
+                    steered: c
+                        .handed
+                        .iter()
+                        .copied()
+                        .filter(|item| (item.0 as usize + taken) % 2 == 0)
+                        .collect(),
+                    did_anything: *did_anything,
+                    at: now,
+                })
+                .map(|ended| ended.to_string()),
+            None => said(String::new()),
+        },
+        Op::FinishAgain { turn } => match pick(&c.turns, *turn) {
+            Some(turn) if !c.running.contains(&turn) => store
+                .finish_turn(&crate::given::end(turn, Outcome::Done, c.seconds))
+                .map(|ended| ended.to_string()),
+            _ => said(String::new()),
+        },
+        Op::Stop { session: n, cause } => {
+            store.request_stop(&session(*n), None, *cause, now).map(|turn| turn.to_string())
+        }
+        Op::New { key: n, titled } => store
+            .reset_session(&key(KEYS[n % KEYS.len()]), &fresh, titled.then_some("t1"), now)
+            .map(|()| String::new()),
+        Op::Switch { key: n, session: wanted } => {
+            store.switch_session(&key(KEYS[n % KEYS.len()]), &session(*wanted), now).map(|()| String::new())
+        }
+        Op::Release { session: n } => {
+            store.release_queue(&session(*n), "/continue", now).map(|()| String::new())
+        }
+        Op::Probe => store.probe_queues(now).map(|next| format!("{next:?}")),
+        Op::Gate(gate) => store.set_gate(gate, now).map(|()| String::new()),
+        Op::Move { item: n, direction } => store.move_item(item(*n), *direction, now).map(|()| String::new()),
+        Op::Edit { item: n } => store.edit_item(item(*n), &format!("edited in {}", c.step), now),
+        Op::Drop { item: n } => store.drop_item(item(*n), now).map(|()| String::new()),
+        Op::Restore { first, second } => {
+            store.restore_items(&[item(*first), item(*second)], now).map(|()| String::new())
+        }
+        Op::SwitchLane { item: n } => store.switch_lane(item(*n), now).map(|()| String::new()),
+        Op::Clear { session: n } => store.clear_queue(&session(*n), now).map(|items| format!("{items:?}")),
+        Op::Title { session: n, title } => {
+            store.set_title(&session(*n), ["", "t1", "t2"][*title], now).map(|before| format!("{before:?}"))
+        }
+        Op::Hide { session: n, count } => {
+            store.hide_turns(&session(*n), *count, now).map(|turns| format!("{turns:?}"))
+        }
+        Op::Show { session: n, turn } => {
+            let turns: Vec<TurnId> = pick(&c.turns, *turn).into_iter().collect();
+            store.show_turns(&session(*n), &turns, now).map(|()| String::new())
+        }
+        Op::Retry { session: n } => {
+            store.retry(&session(*n), Source::CommandLine, now).map(|accepted| format!("{accepted:?}"))
+        }
+        Op::Prune { seconds } => store.prune_events(at(*seconds), 10).map(|count| count.to_string()),
+        Op::Crash { .. } => {
+            store.open_run(&run(c.step as usize + 2, c.seconds)).map(|opened| format!("{opened:?}"))
+        }
+        Op::Pass { .. } => said(String::new()),
+    }
+}
+
+/// All that can be asked of a store, as text.
+fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> {
+    let none = Filter::default();
+    let mut all = vec![
+        format!("{:?}", queries.counts()?),
+        format!("{:#?}", queries.sessions(&none, None, 2)?),
+        format!("{:#?}", queries.sessions(&Filter::parse("state:idle !b"), None, 2)?),
+        format!("{:#?}", queries.session_history(5)?),
+        format!("{:#?}", queries.backlog(7)?),
+        format!("{:#?}", queries.events(EventPage::Newest, Level::Debug, None, 30)?),
+        format!("{:#?}", queries.events(EventPage::Newest, Level::Warn, None, 5)?),
+        format!("{:?}", queries.engine_hold()?),
+        format!("{:?}", queries.resolve_session("t1", 5)?),
+    ];
+    let page = queries.sessions(&none, None, 1)?;
+    if let Some(first) = page.rows.first() {
+        all.push(format!("{:#?}", queries.sessions(&none, Some(&first.cursor()), 5)?));
+        all.push(format!("{:#?}", queries.sessions(&Filter::parse("a"), Some(&first.cursor()), 5)?));
+    }
+    for session in sessions {
+        all.push(format!("{:#?}", queries.session_queue(session)?));
+        let page = queries.conversation(session, None, 4)?;
+        if let Some(first) = page.entries.first() {
+            all.push(format!("{:#?}", queries.conversation(session, Some(first.id), 3)?));
+        }
+        all.push(format!("{page:#?}"));
+        all.push(format!("{:#?}", queries.events(EventPage::Newest, Level::Info, Some(session), 4)?));
+    }
+    Ok(all)
+}
+
+/// Work that a crash takes back: its transaction is lost before its commit.
+fn work_that_is_lost(database: &mut Database) {
+    let mut work = |t: &mut dyn Transitions| {
+        t.accept_message(&message("a", "never acknowledged", 1))?;
+        t.clear_queue(&SessionId::new(at(0), 0), at(1)).ok();
+        Ok(())
+    };
+    let mut lost = |_: &mut dyn Transitions| -> Result<()> {
+        Err(StoreError::Unavailable { why: "the engine dies here".to_owned() })
+    };
+    assert!(database.commit(&mut [&mut work, &mut lost]).is_err());
+}
+
+fn check(ops: &[Op], path: &Path) -> std::result::Result<(), TestCaseError> {
+    let mut model = Model::default();
+    let mut database = Some(Database::open(path).unwrap());
+    let mut seconds = 0;
+    model.step(|t| t.open_run(&run(1, 0))).unwrap();
+    database.as_mut().unwrap().step(|t| t.open_run(&run(1, 0))).unwrap();
+    for (step, op) in ops.iter().enumerate() {
+        seconds += if let Op::Pass { seconds } = op { *seconds } else { 1 };
+        let running = model.running_turns();
+        let choices = Choices {
+            sessions: model.session_ids(),
+            turns: model.turn_ids(),
+            items: model.items().iter().map(|item| item.id).collect(),
+            handed: running.iter().flat_map(|turn| model.handed_to(*turn)).collect(),
+            running,
+            seconds,
+            step: u32::try_from(step).unwrap(),
+        };
+        if let Op::Crash { with_work } = op {
+            if *with_work {
+                work_that_is_lost(database.as_mut().unwrap());
+            }
+            drop(database.take());
+            database = Some(Database::open(path).unwrap());
+        }
+        let database = database.as_mut().unwrap();
+        let by_model = show(model.step(|t| apply(op, &choices, t)));
+        let by_sqlite = show(database.step(|t| apply(op, &choices, t)).map(|(answer, _)| answer));
+        prop_assert_eq!(&by_model, &by_sqlite, "step {}: {:?}", step, op);
+        let sessions = model.session_ids();
+        let of_model = all_of(&model, &sessions).unwrap();
+        let of_sqlite = all_of(&database.queries(), &sessions).unwrap();
+        for (model, sqlite) in of_model.iter().zip(&of_sqlite) {
+            prop_assert_eq!(model, sqlite, "step {}: {:?}", step, op);
+        }
+        prop_assert_eq!(model.stuck(), [], "nothing that may run is left waiting, step {}: {:?}", step, op);
+    }
+    let database = database.as_ref().unwrap();
+    for item in model.items() {
+        let kept = database.queries().item(item.id).unwrap();
+        prop_assert_eq!(kept.as_ref(), Some(item), "nothing is lost");
+        prop_assert!(item.state != ItemState::Running || item.turn.is_some());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(16)) })]
+
+    #[test]
+    fn sqlite_does_what_the_model_does(ops in proptest::collection::vec(op(), 1..60)) {
+        let home = tempfile::tempdir().unwrap();
+        check(&ops, &home.path().join("state.db"))?;
+    }
+}
