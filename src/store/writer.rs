@@ -64,6 +64,7 @@ pub struct Store {
 enum Job {
     Step(Instant, Box<dyn Pending>),
     Index(usize, oneshot::Sender<Result<usize>>),
+    IndexAnew(oneshot::Sender<Result<()>>),
     Close(oneshot::Sender<()>),
 }
 
@@ -115,11 +116,21 @@ impl Store {
         self.readers.read(question).await
     }
 
-    /// Searches all messages, those too that the index did not have yet.
+    /// Searches all messages of ended turns, those too that the index did not have yet. A damaged
+    /// index is an error once, and is made anew.
     pub async fn search(&self, words: String, limit: usize) -> Result<Vec<Hit>> {
         // A writer in trouble must not keep anyone from reading.
         let _ = self.index_messages(INDEX_BEFORE_SEARCH).await;
-        self.read(move |queries| queries.search(&words, limit)).await
+        let found = self.read(move |queries| queries.search(&words, limit)).await;
+        if let Err(StoreError::Database(why)) = found {
+            let (reply, answer) = oneshot::channel();
+            self.jobs.send(Job::IndexAnew(reply)).await.map_err(|_| StoreError::Closed)?;
+            answer.await.unwrap_or(Err(StoreError::Closed))?;
+            return Err(StoreError::Database(format!(
+                "{why}; the index is made anew, search again in a while"
+            )));
+        }
+        found
     }
 
     /// Takes at most `limit` more messages into the search index; returns how many. Fewer than
@@ -252,6 +263,9 @@ impl Writer {
             Job::Step(since, pending) => self.steps.push_back((since, pending)),
             Job::Index(limit, reply) => {
                 let _ = reply.send(self.database.index_messages(limit));
+            }
+            Job::IndexAnew(reply) => {
+                let _ = reply.send(self.database.index_anew());
             }
             Job::Close(reply) => {
                 let _ = reply.send(());

@@ -1,1 +1,134 @@
-//! files
+//! Files: what is opened, what is refused, and that a refused one is left as it was.
+
+use rusqlite::Connection;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use switchboard::store::sqlite::{Database, ReadOnly};
+use switchboard::store::{Queries, StoreError};
+
+use crate::given::{message, run};
+
+fn opened(path: &Path) -> StoreError {
+    let by_reader = ReadOnly::open(path).err().expect("the reader refuses it too");
+    let by_writer = Database::open(path).err().expect("the writer refuses it");
+    assert_eq!(std::mem::discriminant(&by_reader), std::mem::discriminant(&by_writer));
+    by_writer
+}
+
+fn refused_and_untouched(path: &Path) -> StoreError {
+    let before = fs::read(path).unwrap();
+    let error = opened(path);
+    assert_eq!(fs::read(path).unwrap(), before, "the file was changed");
+    let beside: Vec<_> =
+        fs::read_dir(path.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(beside, [path.file_name().unwrap()], "something was put beside it");
+    error
+}
+
+#[test]
+fn a_new_file_belongs_to_its_owner_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let mut database = Database::open(&path).unwrap();
+    database.step(|t| t.open_run(&run(1, 0))).unwrap();
+    for file in fs::read_dir(home.path()).unwrap() {
+        let file = file.unwrap();
+        let mode = file.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{:?}", file.file_name());
+    }
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    for content in ["a", &"my diary ".repeat(1000)] {
+        fs::write(&path, content).unwrap();
+        let error = refused_and_untouched(&path);
+        assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+        assert!(error.to_string().contains("no SQLite database"), "{error}");
+    }
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    Connection::open(&path).unwrap().execute_batch("PRAGMA application_id = 7; CREATE TABLE t (x)").unwrap();
+    let error = refused_and_untouched(&path);
+    assert!(error.to_string().contains("another program's database"), "{error}");
+}
+
+#[test]
+fn a_newer_schema_is_left_alone_in_the_file_and_in_its_log() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    drop(Database::open(&path).unwrap());
+    // A newer program has migrated, and its change still stands in the log alone.
+    let newer = Connection::open(&path).unwrap();
+    newer.execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 99").unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = opened(&path);
+    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    drop(newer);
+    let error = refused_and_untouched(&path);
+    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+}
+
+#[test]
+fn a_damaged_header_is_refused_and_a_damaged_page_is_found() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let mut database = Database::open(&path).unwrap();
+    for n in 0..200 {
+        database.step(|t| t.accept_message(&message("a", &"words ".repeat(50), n))).unwrap();
+    }
+    drop(database);
+    assert_eq!(ReadOnly::open(&path).unwrap().quick_check().unwrap(), [""; 0]);
+    let mut bytes = fs::read(&path).unwrap();
+    let whole = bytes.clone();
+    let middle = bytes.len() / 4096 / 2 * 4096;
+    bytes[middle..middle + 4096].fill(0xab);
+    fs::write(&path, &bytes).unwrap();
+    assert!(!ReadOnly::open(&path).unwrap().quick_check().unwrap().is_empty());
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    fs::write(&path, &whole[..50]).unwrap();
+    assert!(matches!(refused_and_untouched(&path), StoreError::Foreign { .. }));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told_in_one_line() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("file"), "x").unwrap();
+    for place in ["missing/state.db", "file/state.db"] {
+        let error = Database::open(&home.path().join(place)).err().unwrap();
+        assert!(matches!(error, StoreError::Open { .. }), "{error}");
+        let line = error.to_string();
+        assert!(line.contains(place) && line.lines().count() == 1, "{line}");
+    }
+}
+
+#[test]
+fn a_store_that_is_not_there_yet_is_not_made_by_reading() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    assert!(matches!(ReadOnly::open(&path).err(), Some(StoreError::Open { .. })));
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_was_committed_is_there_when_the_file_is_opened_again() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let mut database = Database::open(&path).unwrap();
+    let accepted = database.step(|t| t.accept_message(&message("a", "kept", 1))).unwrap().0;
+    drop(database);
+    let database = Database::open(&path).unwrap();
+    assert_eq!(database.queries().item(accepted.item).unwrap().unwrap().text, "kept");
+    let mut reader = ReadOnly::open(&path).unwrap();
+    assert_eq!(reader.read(|q| q.counts()).unwrap().sessions, 1);
+}

@@ -178,7 +178,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
                         .handed
                         .iter()
                         .copied()
-                        .filter(|item| (item.0 as usize + taken) % 2 == 0)
+                        .filter(|item| (item.0 as usize + taken).is_multiple_of(2))
                         .collect(),
                     did_anything: *did_anything,
                     at: now,

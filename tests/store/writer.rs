@@ -1,1 +1,207 @@
-//! writer
+//! The writer: it groups what waits, isolates what fails, and is patient with a locked database.
+
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+use switchboard::domain::event::{Event, EventKind};
+use switchboard::domain::queue::{Intent, Refusal};
+use switchboard::store::{Feed, NewMessage, Patience, Queries, Readers, Store, StoreError};
+
+use crate::given::{at, message, run};
+
+struct Home {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+fn home() -> Home {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    Home { _folder: folder, path }
+}
+
+/// Long enough for a loaded machine; what must not happen is never waited for.
+const PATIENT: Patience = Patience { bound: Duration::from_secs(120), tell_after: Duration::from_millis(20) };
+const IMPATIENT: Patience =
+    Patience { bound: Duration::from_millis(100), tell_after: Duration::from_millis(20) };
+
+fn open(home: &Home, patience: Patience) -> (Store, mpsc::Receiver<Feed>) {
+    Store::open(&home.path, patience).unwrap()
+}
+
+/// Another process that holds the write lock until it is dropped.
+fn lock(path: &Path) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection
+}
+
+async fn next(feed: &mut mpsc::Receiver<Feed>) -> Feed {
+    feed.recv().await.expect("the feed goes on")
+}
+
+async fn events(feed: &mut mpsc::Receiver<Feed>) -> Vec<Arc<Event>> {
+    match next(feed).await {
+        Feed::Committed(events) => events,
+        other => panic!("not a commit: {other:?}"),
+    }
+}
+
+/// Hands steps over while the writer is held up, so that they wait together.
+async fn while_locked(
+    home: &Home,
+    feed: &mut mpsc::Receiver<Feed>,
+    store: &Store,
+    count: i64,
+) -> Vec<tokio::task::JoinHandle<Result<(), StoreError>>> {
+    let lock = lock(&home.path);
+    let steps: Vec<_> = (0..count)
+        .map(|n| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let message = NewMessage { intent: Intent::Queue, ..message(&format!("s{n}"), "work", n) };
+                store.write(move |t| t.accept_message(&message).map(|_| ())).await
+            })
+        })
+        .collect();
+    assert!(matches!(next(feed).await, Feed::Trouble(_)));
+    drop(lock);
+    steps
+}
+
+#[tokio::test]
+async fn steps_that_wait_are_kept_in_few_commits_and_told_in_order() {
+    let home = home();
+    let (store, mut feed) = open(&home, PATIENT);
+    let steps = while_locked(&home, &mut feed, &store, 100).await;
+    for step in steps {
+        step.await.unwrap().unwrap();
+    }
+    store.close().await;
+    let (mut commits, mut seqs) = (0, Vec::new());
+    while let Some(news) = feed.recv().await {
+        if let Feed::Committed(events) = news {
+            commits += 1;
+            seqs.extend(events.iter().map(|event| event.seq));
+        }
+    }
+    assert!(commits < 50, "{commits} commits for 100 steps");
+    assert!(seqs.is_sorted() && seqs.len() > 300, "{} events", seqs.len());
+}
+
+#[tokio::test]
+async fn a_step_that_fails_or_panics_fails_alone() {
+    let home = home();
+    let (store, mut feed) = open(&home, PATIENT);
+    let held = lock(&home.path);
+    let good = |n: i64| {
+        let store = store.clone();
+        tokio::spawn(async move { store.write(move |t| t.accept_message(&message("a", "m", n))).await })
+    };
+    let first = good(1);
+    let bad = tokio::spawn({
+        let store = store.clone();
+        async move {
+            store
+                .write(|t| {
+                    t.accept_message(&message("lost", "m", 2))?;
+                    Err::<(), _>(StoreError::Refused(Refusal::Empty))
+                })
+                .await
+        }
+    });
+    let worse = tokio::spawn({
+        let store = store.clone();
+        async move {
+            store
+                .write(|t| -> Result<(), StoreError> {
+                    t.accept_message(&message("lost-too", "m", 2)).ok();
+                    t.accept_message(&message("lost", "m", 2))?;
+                    panic!("a fault")
+                })
+                .await
+        }
+    });
+    let last = good(3);
+    assert!(matches!(next(&mut feed).await, Feed::Trouble(_)));
+    drop(held);
+    first.await.unwrap().unwrap();
+    last.await.unwrap().unwrap();
+    assert!(matches!(bad.await.unwrap(), Err(StoreError::Refused(Refusal::Empty))));
+    let words = worse.await.unwrap().unwrap_err().to_string();
+    assert!(words.contains("a fault"), "{words}");
+    let kept = store.read(|q| q.counts()).await.unwrap();
+    assert_eq!(kept.sessions, 1);
+}
+
+#[tokio::test]
+async fn a_locked_database_is_waited_for_told_and_noted_when_it_works_again() {
+    let home = home();
+    let (store, mut feed) = open(&home, PATIENT);
+    let mut steps = while_locked(&home, &mut feed, &store, 1).await;
+    assert!(matches!(next(&mut feed).await, Feed::Recovered));
+    let told = events(&mut feed).await;
+    assert!(matches!(told[0].kind, EventKind::StoreWaited { .. }), "{told:?}");
+    assert!(matches!(told[1].kind, EventKind::SessionCreated { .. }), "{told:?}");
+    steps.remove(0).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn beyond_its_patience_a_step_is_refused_keeps_nothing_and_the_store_works_again() {
+    let home = home();
+    let (store, mut feed) = open(&home, IMPATIENT);
+    let held = lock(&home.path);
+    let refused = store.write(|t| t.accept_message(&message("a", "m", 1))).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    assert!(matches!(next(&mut feed).await, Feed::Trouble(_)));
+    assert_eq!(store.read(|q| q.counts()).await.unwrap().sessions, 0);
+    drop(held);
+    // Nobody asks it to write, and it finds out by itself.
+    assert!(matches!(next(&mut feed).await, Feed::Recovered));
+    store.write(|t| t.accept_message(&message("a", "m", 2))).await.unwrap();
+    assert_eq!(store.read(|q| q.counts()).await.unwrap().sessions, 1);
+}
+
+#[tokio::test]
+async fn an_answer_comes_when_its_events_are_in_the_feed() {
+    let home = home();
+    let (store, mut feed) = open(&home, PATIENT);
+    store.write(|t| t.open_run(&run(1, 0))).await.unwrap();
+    let Ok(Feed::Committed(events)) = feed.try_recv() else { panic!("nothing in the feed yet") };
+    assert!(matches!(events[0].kind, EventKind::EngineStarted { .. }));
+}
+
+#[tokio::test]
+async fn closing_carries_out_what_waits_and_refuses_what_comes_later() {
+    let home = home();
+    let (store, mut feed) = open(&home, PATIENT);
+    let steps = while_locked(&home, &mut feed, &store, 20).await;
+    store.close().await;
+    for step in steps {
+        step.await.unwrap().unwrap();
+    }
+    let late = store.write(|t| t.close_run(&run(1, 0).run, at(1))).await;
+    assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");
+    let readers = Readers::open(&home.path).unwrap();
+    assert_eq!(readers.read(|q| q.counts()).await.unwrap().sessions, 20);
+}
+
+#[tokio::test]
+async fn all_questions_of_one_reading_see_one_state() {
+    let home = home();
+    let (store, _feed) = open(&home, PATIENT);
+    let (asked, go_on) = (store.clone(), tokio::runtime::Handle::current());
+    let (before, after) = store
+        .read(move |q: &dyn Queries| {
+            let before = q.counts()?.sessions;
+            go_on.block_on(asked.write(|t| t.accept_message(&message("a", "m", 1))))?;
+            Ok((before, q.counts()?.sessions))
+        })
+        .await
+        .unwrap();
+    assert_eq!((before, after), (0, 0));
+    assert_eq!(store.read(|q| q.counts()).await.unwrap().sessions, 1);
+}

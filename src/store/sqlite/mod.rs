@@ -88,6 +88,11 @@ impl Database {
         }
     }
 
+    /// Empties the search index, so that it is filled anew from the first message on.
+    pub fn index_anew(&mut self) -> Result<()> {
+        search_index::start_over(&mut self.connection)
+    }
+
     /// Moves the log's committed pages into the file, as far as no reader is in the way.
     pub fn checkpoint(&self) -> Result<()> {
         let passive = "PRAGMA wal_checkpoint(PASSIVE)";
@@ -115,9 +120,15 @@ impl ReadOnly {
 
     /// Examines the whole file; returns what is wrong with it, one line each.
     pub fn quick_check(&self) -> Result<Vec<String>> {
-        let mut lines = sql::rows(&self.connection, "PRAGMA quick_check", (), |row| row.get(0))?;
-        lines.retain(|line: &String| line != "ok");
-        Ok(lines)
+        match sql::rows(&self.connection, "PRAGMA quick_check", (), |row| row.get(0)) {
+            Ok(mut lines) => {
+                lines.retain(|line: &String| line != "ok");
+                Ok(lines)
+            }
+            // Too damaged to be examined at all is an answer too.
+            Err(StoreError::Database(why)) => Ok(vec![why]),
+            Err(other) => Err(other),
+        }
     }
 }
 

@@ -32,7 +32,7 @@ impl Reader<'_> {
         )
         .map_err(|error| match error {
             StoreError::Database(why) => StoreError::Database(format!(
-                "the search index can't be read ({why}); messages are not affected, and it is made anew by itself"
+                "the search index can't be read ({why}); messages are not affected"
             )),
             other => other,
         })

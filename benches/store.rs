@@ -1,0 +1,157 @@
+//! How fast the store is against what the disk allows, both measured in one run.
+//!
+//!     cargo bench --bench store [-- FOLDER]
+//!
+//! A *cycle* is one message of an idle session: accepted (its turn begins in the same step), then
+//! answered; two commits that are on disk. The floor is measured first, in the same folder.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
+
+use rusqlite::Connection;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use switchboard::domain::id::{RunId, SessionId, SessionKey};
+use switchboard::domain::queue::{BusyMode, Intent, Source};
+use switchboard::domain::session::Usage;
+use switchboard::domain::turn::{Outcome, Output, TurnEnd};
+use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Store};
+
+const SPAN: Duration = Duration::from_secs(3);
+
+fn main() {
+    // `cargo bench` adds its own flag; a folder is the only thing that is understood.
+    let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let home = match &folder {
+        Some(folder) => tempfile::tempdir_in(folder).unwrap(),
+        None => tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+    };
+    let syncs = bare_fdatasync(home.path());
+    let single = bare_inserts(home.path(), 1);
+    let grouped = bare_inserts(home.path(), 64);
+    println!(
+        "floor: {syncs:.0} fdatasync/s, {single:.0} single inserts/s, {grouped:.0} rows/s in groups of 64"
+    );
+
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    for sessions in [1, 64] {
+        let path = home.path().join(format!("cycles-{sessions}.db"));
+        let mut measured = runtime.block_on(cycles(&path, sessions));
+        measured.sort_unstable();
+        let rate = measured.len() as f64 / SPAN.as_secs_f64();
+        let at = |part: f64| measured[((measured.len() - 1) as f64 * part) as usize];
+        println!(
+            "{sessions:>2} sessions: {rate:.0} cycles/s = {:.2} of the single inserts; acknowledged in p50 {:?}, p99 {:?}",
+            rate / single,
+            at(0.5),
+            at(0.99),
+        );
+    }
+}
+
+/// How often a second the disk makes a small write durable.
+fn bare_fdatasync(folder: &Path) -> f64 {
+    let mut file = File::create(folder.join("bare")).unwrap();
+    file.write_all(&vec![0; 1 << 20]).unwrap();
+    file.sync_all().unwrap();
+    per_second(|n| {
+        file.seek(SeekFrom::Start(n % 256 * 4096)).unwrap();
+        file.write_all(&[n as u8; 512]).unwrap();
+        file.sync_data().unwrap();
+        1
+    })
+}
+
+/// How many rows a second SQLite itself keeps with as many in a commit.
+fn bare_inserts(folder: &Path, group: u64) -> f64 {
+    let connection = Connection::open(folder.join(format!("bare-{group}.db"))).unwrap();
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, words TEXT)")
+        .unwrap();
+    let words = "w".repeat(100);
+    per_second(|_| {
+        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut insert = connection.prepare_cached("INSERT INTO t (words) VALUES (?1)").unwrap();
+        for _ in 0..group {
+            insert.execute((&words,)).unwrap();
+        }
+        connection.execute_batch("COMMIT").unwrap();
+        group
+    })
+}
+
+fn per_second(mut work: impl FnMut(u64) -> u64) -> f64 {
+    let began = Instant::now();
+    let (mut rounds, mut done) = (0, 0);
+    while began.elapsed() < SPAN / 3 {
+        done += work(rounds);
+        rounds += 1;
+    }
+    done as f64 / began.elapsed().as_secs_f64()
+}
+
+/// Runs cycles on as many sessions at once; returns how long each acknowledgement took.
+async fn cycles(path: &Path, sessions: u32) -> Vec<Duration> {
+    let (store, mut feed) = Store::open(path, Patience::default()).unwrap();
+    let follower = tokio::spawn(async move { while feed.recv().await.is_some() {} });
+    let defaults = Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false };
+    let run = NewRun {
+        run: RunId("bench".to_owned()),
+        pid: 1,
+        version: "bench".to_owned(),
+        at: chrono::Utc::now(),
+        defaults,
+    };
+    store.write(move |t| t.open_run(&run)).await.unwrap();
+    let until = Instant::now() + SPAN;
+    let callers: Vec<_> = (0..sessions)
+        .map(|caller| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let mut acknowledged = Vec::new();
+                while Instant::now() < until {
+                    acknowledged.push(cycle(&store, caller).await);
+                }
+                acknowledged
+            })
+        })
+        .collect();
+    let mut all = Vec::new();
+    for caller in callers {
+        all.extend(caller.await.unwrap());
+    }
+    store.close().await;
+    follower.await.unwrap();
+    all
+}
+
+async fn cycle(store: &Store, caller: u32) -> Duration {
+    let message = NewMessage {
+        to: SessionKey::local(&format!("caller{caller}")).unwrap(),
+        text: "How is the weather in the harbour today, and will it hold until the evening?".to_owned(),
+        intent: Intent::Plain,
+        source: Source::Console,
+        fresh: SessionId::new(chrono::Utc::now(), caller),
+        at: chrono::Utc::now(),
+    };
+    let asked = Instant::now();
+    let accepted = store.write(move |t| t.accept_message(&message)).await.unwrap();
+    let acknowledged = asked.elapsed();
+    let turn = accepted.begun.expect("the session was idle").turn;
+    let end = TurnEnd {
+        turn,
+        outcome: Outcome::Done,
+        tail: vec![Output::Text {
+            text: "Clear, with a light wind from the west until nightfall.".to_owned(),
+        }],
+        usage: Usage { input: 30, output: 12, ..Usage::default() },
+        model: Some("bench".to_owned()),
+        steered: Vec::new(),
+        did_anything: true,
+        at: chrono::Utc::now(),
+    };
+    assert!(store.write(move |t| t.finish_turn(&end)).await.unwrap());
+    acknowledged
+}
