@@ -416,3 +416,55 @@ pub fn excerpt(text: &str) -> String {
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_excerpt_is_the_first_words_on_one_line() {
+        assert_eq!(excerpt("  two\n\nlines\tand more "), "two lines and more");
+        assert_eq!(excerpt(""), "");
+        assert_eq!(excerpt(&"x".repeat(80)), "x".repeat(80));
+        assert_eq!(excerpt(&"ü".repeat(81)), format!("{}…", "ü".repeat(80)));
+    }
+
+    #[test]
+    fn what_was_put_aside_cut_or_refused_is_a_warning_and_a_failure_an_error() {
+        let ended = |outcome| EventKind::TurnEnded { turn: TurnId(1), item: ItemId(1), outcome };
+        assert_eq!(ended(Outcome::Done).level(), Level::Info);
+        assert_eq!(ended(Outcome::Failed { error: "e".to_owned() }).level(), Level::Error);
+        assert_eq!(ended(Outcome::Interrupted { cause: StopCause::Crash }).level(), Level::Warn);
+        let cleared = EventKind::Cleared { items: vec![ItemId(1)], reason: "r".to_owned() };
+        assert_eq!(cleared.level(), Level::Warn);
+        let started = |cut_turns| EventKind::EngineStarted {
+            run: RunId("r".to_owned()),
+            pid: 1,
+            cut_turns,
+            waiting: 0,
+        };
+        assert_eq!((started(0).level(), started(1).level()), (Level::Info, Level::Warn));
+    }
+
+    #[test]
+    fn an_event_is_the_same_after_it_was_kept_as_text() {
+        let event = Event {
+            seq: Seq(4),
+            at: Time::UNIX_EPOCH,
+            session: None,
+            kind: EventKind::TurnsHidden { turns: vec![TurnId(1)], hidden: Visibility::Hidden },
+        };
+        let text = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_never_long_and_never_breaks_a_line(text in any::<String>()) {
+            let line = excerpt(&text);
+            prop_assert!(line.chars().count() <= 81);
+            prop_assert!(!line.contains(['\n', '\r', '\t']));
+        }
+    }
+}

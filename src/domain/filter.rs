@@ -81,3 +81,55 @@ fn is_subsequence(needle: &str, hay: &str) -> bool {
     let mut hay = hay.chars().flat_map(char::to_lowercase);
     needle.chars().all(|wanted| hay.any(|c| c == wanted))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lets_through(filter: &str) -> bool {
+        Filter::parse(filter).matches(&Subject {
+            name: "Nightly Report",
+            key: "agent:main:telegram:dm:4711",
+            platform: "telegram",
+            state: SessionState::NeedsYou,
+        })
+    }
+
+    #[test]
+    fn every_term_must_hold() {
+        let yes = [
+            "",
+            "nightly",
+            "nirep",
+            "NREP",
+            "4711",
+            "telegram",
+            "platform:tele",
+            "state:needs",
+            "state:needs_you",
+        ];
+        for filter in yes {
+            assert!(lets_through(filter), "{filter}");
+            assert!(!lets_through(&format!("{filter} nothing-like-it")), "{filter}");
+        }
+        for filter in ["peren", "4712", "platform:signal", "state:idle", "!nightly", "nightly !4711"] {
+            assert!(!lets_through(filter), "{filter}");
+        }
+        assert!(lets_through("!state:idle nightly !platform:signal"));
+    }
+
+    #[test]
+    fn a_filter_without_terms_is_empty() {
+        assert!(Filter::parse("  ").is_empty());
+        assert!(Filter::parse("!").is_empty());
+        assert!(!Filter::parse("a").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn inverting_a_word_inverts_what_it_lets_through(word in "[a-z0-9]{1,6}") {
+            prop_assert_ne!(lets_through(&word), lets_through(&format!("!{word}")));
+        }
+    }
+}

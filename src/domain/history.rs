@@ -121,6 +121,9 @@ pub fn steps(entries: &[Entry]) -> Vec<Step> {
             Body::Ended { outcome: Outcome::Done } => {}
         }
     }
+    if let Some(Step::User { .. }) = steps.last() {
+        push_agent(&mut steps, "[no answer]", "");
+    }
     steps
 }
 
@@ -143,4 +146,109 @@ fn push_agent(steps: &mut Vec<Step>, more: &str, separator: &str) {
 fn append(text: &mut String, more: &str, separator: &str) {
     text.push_str(separator);
     text.push_str(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::turn::StopCause;
+    use proptest::prelude::*;
+
+    fn entry(body: Body) -> Entry {
+        Entry {
+            id: MessageId(1),
+            session: SessionId::new(Time::UNIX_EPOCH, 1),
+            turn: TurnId(1),
+            at: Time::UNIX_EPOCH,
+            body,
+            turn_state: TurnState::Done,
+        }
+    }
+
+    fn user(text: &str) -> Body {
+        Body::User { text: text.to_owned(), steered: false }
+    }
+
+    fn agent(text: &str) -> Body {
+        Body::Agent { text: text.to_owned(), offset: 0 }
+    }
+
+    fn tool(result: Option<&str>) -> Body {
+        Body::Tool {
+            call: "c".to_owned(),
+            name: "ls".to_owned(),
+            arguments: "/".to_owned(),
+            result: result.map(|output| ToolResult {
+                ok: true,
+                output: output.to_owned(),
+                at: Time::UNIX_EPOCH,
+            }),
+        }
+    }
+
+    fn told(bodies: Vec<Body>) -> Vec<(char, String)> {
+        let entries: Vec<Entry> = bodies.into_iter().map(entry).collect();
+        let told = steps(&entries).into_iter().map(|step| match step {
+            Step::User { text } => ('u', text),
+            Step::Agent { text } => ('a', text),
+        });
+        told.collect()
+    }
+
+    fn pairs(expected: &[(char, &str)]) -> Vec<(char, String)> {
+        expected.iter().map(|(who, text)| (*who, (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_long_answer_in_several_entries_is_one_answer() {
+        let bodies = vec![user("q"), agent("first "), agent("second")];
+        assert_eq!(told(bodies), pairs(&[('u', "q"), ('a', "first second")]));
+    }
+
+    #[test]
+    fn a_tool_call_without_a_result_says_that_its_effect_is_unknown() {
+        let bodies = vec![user("q"), tool(Some("two files")), tool(None), agent("ok")];
+        let told = told(bodies);
+        assert!(told[1].1.contains("[tool ls / -> two files]"), "{told:?}");
+        assert!(told[1].1.contains("[tool ls / -> interrupted, effect unknown]"), "{told:?}");
+    }
+
+    #[test]
+    fn a_turn_without_an_answer_keeps_its_question_and_says_how_it_ended() {
+        let failed = Body::Ended { outcome: Outcome::Failed { error: "no route".to_owned() } };
+        let cut = Body::Ended { outcome: Outcome::Interrupted { cause: StopCause::Crash } };
+        assert_eq!(told(vec![user("q"), failed])[1].1, "[no answer: no route]");
+        let told = told(vec![user("q"), agent("half"), cut]);
+        assert_eq!(told[1].1, format!("half\n[{}]", StopCause::Crash.words()));
+    }
+
+    #[test]
+    fn reasoning_is_not_read_again() {
+        let thought = Body::Reasoning { text: "hm".to_owned(), offset: 0 };
+        assert_eq!(told(vec![user("q"), thought, agent("a")]), pairs(&[('u', "q"), ('a', "a")]));
+    }
+
+    #[test]
+    fn a_turn_that_said_nothing_still_ends_with_the_agent() {
+        assert_eq!(told(vec![user("q")]), pairs(&[('u', "q"), ('a', "[no answer]")]));
+        assert_eq!(told(Vec::new()), []);
+    }
+
+    proptest! {
+        #[test]
+        fn roles_alternate_from_a_person_to_the_agent(kinds in proptest::collection::vec(0..6_u8, 0..20)) {
+            let bodies = kinds.iter().map(|kind| match kind {
+                0 | 1 => user("q"),
+                2 => agent("a"),
+                3 => tool(None),
+                4 => Body::Reasoning { text: "r".to_owned(), offset: 0 },
+                _ => Body::Ended { outcome: Outcome::Failed { error: "e".to_owned() } },
+            });
+            let told = told(bodies.collect());
+            for (index, (who, _)) in told.iter().enumerate() {
+                prop_assert_eq!(*who, if index % 2 == 0 { 'u' } else { 'a' });
+            }
+            prop_assert!(told.len().is_multiple_of(2), "it ends with the agent");
+        }
+    }
 }

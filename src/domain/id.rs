@@ -289,3 +289,124 @@ pub enum KeyError {
     #[error("{0:?} is no session id: YYYYMMDD_HHMMSS_ and eight hex digits")]
     NotASessionId(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key(text: &str) -> Result<SessionKey, KeyError> {
+        text.parse()
+    }
+
+    #[test]
+    fn the_thread_comes_before_the_participant() {
+        let parts = KeyParts {
+            platform: "telegram",
+            chat_type: ChatType::Group,
+            chat_id: "-100",
+            thread_id: Some("7"),
+            participant: Some("ann"),
+        };
+        let built = SessionKey::build(parts).unwrap();
+        assert_eq!(built.as_str(), "agent:main:telegram:group:-100:7:ann");
+        assert_eq!(built.parts(), parts);
+    }
+
+    #[test]
+    fn one_part_behind_the_chat_is_the_person_in_groups_and_the_thread_elsewhere() {
+        let group = key("agent:main:telegram:group:g:ann").unwrap();
+        assert_eq!((group.parts().thread_id, group.parts().participant), (None, Some("ann")));
+        let thread = key("agent:main:telegram:thread:g:7").unwrap();
+        assert_eq!((thread.parts().thread_id, thread.parts().participant), (Some("7"), None));
+    }
+
+    #[test]
+    fn an_operator_names_a_local_session_or_writes_the_whole_key() {
+        assert_eq!(SessionKey::from_operator("console"), Ok(SessionKey::console()));
+        assert_eq!(SessionKey::from_operator(SessionKey::console().as_str()), Ok(SessionKey::console()));
+        assert!(matches!(SessionKey::from_operator("agent:else"), Err(KeyError::Shape(_))));
+    }
+
+    #[test]
+    fn parts_that_could_leave_a_folder_or_break_the_key_are_refused() {
+        for part in [
+            "",
+            ".",
+            "..",
+            "a..b",
+            "a/b",
+            "a\\b",
+            "a:b",
+            "a b",
+            "a\u{0}b",
+            "a\u{1b}b",
+            "a\u{85}b",
+            "a\u{2028}b",
+        ] {
+            assert!(SessionKey::local(part).is_err(), "{part:?}");
+        }
+        assert!(SessionKey::local("a.b-c_ü").is_ok());
+    }
+
+    #[test]
+    fn wrong_keys_are_refused_with_what_is_wrong() {
+        assert!(matches!(key("agent:main:local"), Err(KeyError::Shape(_))));
+        assert!(matches!(key("agent:other:local:dm:x"), Err(KeyError::Shape(_))));
+        assert!(matches!(key("agent:main:local:room:x"), Err(KeyError::ChatType(_))));
+        assert!(matches!(key("agent:main:local:dm:a:b:c:d"), Err(KeyError::Shape(_))));
+        assert!(matches!(SessionKey::local(&"x".repeat(300)), Err(KeyError::TooLong(_))));
+    }
+
+    #[test]
+    fn a_session_id_is_its_time_and_eight_hex_digits() {
+        let id = SessionId::new(Time::UNIX_EPOCH, 0xab);
+        assert_eq!(id.as_str(), "19700101_000000_000000ab");
+        assert_eq!(id.as_str().parse(), Ok(id));
+        for wrong in ["", "19700101_000000_000000a", "19700101-000000_000000ab", "1970010x_000000_000000ab"] {
+            assert!(wrong.parse::<SessionId>().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_travels_as_text_and_is_checked_when_it_arrives() {
+        let json = serde_json::to_string(&SessionKey::console()).unwrap();
+        assert_eq!(json, "\"agent:main:local:dm:console\"");
+        assert_eq!(serde_json::from_str::<SessionKey>(&json).unwrap(), SessionKey::console());
+        assert!(serde_json::from_str::<SessionKey>("\"agent:main:local:dm:../x\"").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_that_is_built_is_parsed_to_the_same_parts(
+            platform in "[a-z]{1,8}",
+            chat_id in "[a-zA-Z0-9_-]{1,12}",
+            thread_id in proptest::option::of("[0-9]{1,5}"),
+            participant in proptest::option::of("[a-z]{1,6}"),
+            group in any::<bool>(),
+        ) {
+            let chat_type = if group { ChatType::Group } else { ChatType::Thread };
+            // A lone thread in a group and a lone person in a thread have no form of their own.
+            let ambiguous = if group {
+                thread_id.is_some() && participant.is_none()
+            } else {
+                thread_id.is_none() && participant.is_some()
+            };
+            prop_assume!(!ambiguous);
+            let (thread_id, participant) = (thread_id.as_deref(), participant.as_deref());
+            let parts = KeyParts { platform: &platform, chat_type, chat_id: &chat_id, thread_id, participant };
+            let built = SessionKey::build(parts).unwrap();
+            let parsed: SessionKey = built.as_str().parse().unwrap();
+            prop_assert_eq!(parsed.parts(), parts);
+        }
+
+        #[test]
+        fn no_text_makes_a_key_that_could_leave_a_folder(text in any::<String>()) {
+            if let Ok(key) = SessionKey::from_operator(&text) {
+                prop_assert!(!key.as_str().contains(['/', '\\']) && !key.as_str().contains(".."));
+                prop_assert!(!key.as_str().contains(char::is_control));
+                prop_assert_eq!(key.as_str().parse::<SessionKey>(), Ok(key.clone()));
+            }
+        }
+    }
+}

@@ -503,3 +503,192 @@ pub fn hold_after_failures(dead_turns: u32, at: Time) -> Option<Hold> {
         probe_at: Some(at + probe_delay(dead_turns)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OTHER: ItemId = ItemId(7);
+    const TURN: TurnId = TurnId(3);
+
+    fn idle() -> Situation {
+        Situation {
+            running: None,
+            slot: None,
+            queued: 0,
+            hold: None,
+            gate: Gate::Open,
+            busy_mode: BusyMode::Replace,
+            max_queued: 3,
+        }
+    }
+
+    fn busy(busy_mode: BusyMode) -> Situation {
+        Situation {
+            running: Some(Running { turn: TURN, steerable: true, stopping: false }),
+            busy_mode,
+            ..idle()
+        }
+    }
+
+    fn slot(replaces: Option<ItemId>, interrupts: Option<TurnId>) -> Result<Placement, Refusal> {
+        Ok(Placement::Slot { replaces, interrupts })
+    }
+
+    #[test]
+    fn when_a_session_is_idle_a_message_starts_a_turn_at_once() {
+        for intent in [Intent::Plain, Intent::Queue, Intent::Steer] {
+            assert_eq!(place(intent, &idle()), Ok(Placement::Start), "{intent:?}");
+        }
+    }
+
+    #[test]
+    fn while_a_turn_runs_a_plain_message_goes_where_the_busy_mode_says() {
+        let taken = |mode| Situation { slot: Some(OTHER), ..busy(mode) };
+        assert_eq!(place(Intent::Plain, &busy(BusyMode::Replace)), slot(None, None));
+        assert_eq!(place(Intent::Plain, &taken(BusyMode::Replace)), slot(Some(OTHER), None));
+        assert_eq!(place(Intent::Plain, &busy(BusyMode::Queue)), Ok(Placement::Queue));
+        assert_eq!(place(Intent::Plain, &busy(BusyMode::Interrupt)), slot(None, Some(TURN)));
+        assert_eq!(place(Intent::Plain, &taken(BusyMode::Interrupt)), slot(Some(OTHER), Some(TURN)));
+        assert_eq!(place(Intent::Plain, &busy(BusyMode::Steer)), Ok(Placement::Steer(TURN)));
+    }
+
+    #[test]
+    fn a_turn_that_stops_already_is_not_stopped_again_and_takes_no_text() {
+        let stopping = |mode| Situation {
+            running: Some(Running { turn: TURN, steerable: true, stopping: true }),
+            ..busy(mode)
+        };
+        assert_eq!(place(Intent::Plain, &stopping(BusyMode::Interrupt)), slot(None, None));
+        assert_eq!(place(Intent::Plain, &stopping(BusyMode::Steer)), Ok(Placement::Queue));
+        assert_eq!(place(Intent::Steer, &stopping(BusyMode::Replace)), Ok(Placement::Queue));
+    }
+
+    #[test]
+    fn queue_items_go_to_the_tail_in_every_mode() {
+        for mode in BusyMode::ALL {
+            assert_eq!(place(Intent::Queue, &busy(mode)), Ok(Placement::Queue), "{mode}");
+        }
+    }
+
+    #[test]
+    fn steering_goes_to_the_turn_where_the_backend_can_else_as_queue() {
+        for mode in BusyMode::ALL {
+            assert_eq!(place(Intent::Steer, &busy(mode)), Ok(Placement::Steer(TURN)), "{mode}");
+            let deaf = Situation {
+                running: Some(Running { turn: TURN, steerable: false, stopping: false }),
+                ..busy(mode)
+            };
+            assert_eq!(place(Intent::Steer, &deaf), Ok(Placement::Queue), "{mode}");
+        }
+    }
+
+    #[test]
+    fn the_cap_refuses_what_would_wait_and_nothing_else() {
+        let full = |mode| Situation { queued: 3, ..busy(mode) };
+        let refused = Err(Refusal::QueueFull { max: 3 });
+        assert_eq!(place(Intent::Queue, &full(BusyMode::Replace)), refused);
+        assert_eq!(place(Intent::Plain, &full(BusyMode::Queue)), refused);
+        assert_eq!(place(Intent::Plain, &full(BusyMode::Replace)), slot(None, None));
+        assert_eq!(place(Intent::Steer, &full(BusyMode::Replace)), Ok(Placement::Steer(TURN)));
+        let almost = Situation { queued: 2, ..busy(BusyMode::Queue) };
+        assert_eq!(place(Intent::Plain, &almost), Ok(Placement::Queue));
+    }
+
+    #[test]
+    fn on_a_held_queue_a_plain_message_runs_and_an_item_waits() {
+        for hold in [HoldReason::Stopped, HoldReason::BackendError] {
+            let held = Situation { hold: Some(hold), queued: 1, ..idle() };
+            assert_eq!(place(Intent::Plain, &held), Ok(Placement::Start));
+            assert_eq!(place(Intent::Queue, &held), Ok(Placement::Queue));
+            let empty = Situation { queued: 0, ..held };
+            assert_eq!(place(Intent::Queue, &empty), Ok(Placement::Queue));
+        }
+    }
+
+    #[test]
+    fn behind_a_closed_gate_all_wait_and_none_replaces_another() {
+        for gate in [Gate::Held, Gate::Stopping] {
+            let closed = Situation { gate, ..idle() };
+            assert_eq!(place(Intent::Plain, &closed), slot(None, None));
+            assert_eq!(place(Intent::Queue, &closed), Ok(Placement::Queue));
+            let taken = Situation { slot: Some(OTHER), ..closed };
+            assert_eq!(place(Intent::Plain, &taken), Ok(Placement::Queue));
+        }
+    }
+
+    #[test]
+    fn next_comes_the_slot_then_the_head_of_the_queue() {
+        let both = Situation { slot: Some(OTHER), queued: 2, ..idle() };
+        assert_eq!(next(&both), Some(Lane::Slot));
+        assert_eq!(next(&Situation { slot: None, ..both }), Some(Lane::Queue));
+        assert_eq!(next(&idle()), None);
+    }
+
+    #[test]
+    fn a_hold_keeps_the_queue_and_not_the_slot() {
+        let held = Situation { hold: Some(HoldReason::Stopped), queued: 2, ..idle() };
+        assert_eq!(next(&held), None);
+        assert_eq!(next(&Situation { slot: Some(OTHER), ..held }), Some(Lane::Slot));
+    }
+
+    #[test]
+    fn nothing_comes_next_during_a_turn_or_behind_a_closed_gate() {
+        let both = Situation { slot: Some(OTHER), queued: 2, ..idle() };
+        assert_eq!(next(&Situation { running: busy(BusyMode::Replace).running, ..both }), None);
+        assert_eq!(next(&Situation { gate: Gate::Held, ..both }), None);
+        assert_eq!(next(&Situation { gate: Gate::Stopping, ..both }), None);
+    }
+
+    #[test]
+    fn three_dead_turns_hold_the_queue_and_probes_back_off_to_a_quarter_hour() {
+        let at = Time::UNIX_EPOCH;
+        assert_eq!(hold_after_failures(2, at), None);
+        let hold = hold_after_failures(3, at).unwrap();
+        assert_eq!((hold.reason, hold.since), (HoldReason::BackendError, at));
+        assert_eq!(hold.probe_at, Some(at + probe_delay(3)));
+        let seconds: Vec<i64> = (3..10).map(|dead| probe_delay(dead).num_seconds()).collect();
+        assert_eq!(seconds, [30, 60, 120, 240, 480, 900, 900]);
+        assert_eq!(probe_delay(u32::MAX).num_seconds(), 900);
+    }
+
+    #[test]
+    fn an_acknowledgement_tells_what_happened() {
+        let words = |ack: Ack| ack.words(|at| at.format("%H:%M").to_string());
+        let queued = |position, hold, gate, not_steerable| Ack::Queued {
+            position,
+            depth: 3,
+            hold,
+            gate,
+            not_steerable,
+        };
+        assert_eq!(words(queued(3, None, Gate::Open, false)), "queued, 3rd of 3");
+        assert_eq!(
+            words(queued(2, Some(HoldReason::Stopped), Gate::Open, false)),
+            "queued, 2nd of 3, held since /stop; /continue releases it"
+        );
+        assert_eq!(
+            words(queued(1, None, Gate::Held, true)),
+            "this agent takes no text while it runs: queued, 1st of 3, the engine is on hold"
+        );
+        let replaces = |interrupts| Ack::Replaces { item: OTHER, sent_at: Time::UNIX_EPOCH, interrupts };
+        assert_eq!(words(replaces(false)), "replaces your message of 00:00 (kept)");
+        assert_eq!(words(replaces(true)), "replaces your message of 00:00 (kept); stops the running turn");
+        assert_eq!(words(Ack::Next { interrupts: false, gate: Gate::Open }), "next, when this turn ends");
+    }
+
+    #[test]
+    fn ordinals_are_english() {
+        let shown: Vec<String> = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 113].map(ordinal).to_vec();
+        let right = ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th", "113th"];
+        assert_eq!(shown, right);
+    }
+
+    #[test]
+    fn a_text_is_neither_empty_nor_longer_than_a_mebibyte() {
+        assert_eq!(check_text(" \n\t "), Err(Refusal::Empty));
+        assert_eq!(check_text(&"x".repeat(MAX_TEXT_BYTES)), Ok(()));
+        let bytes = MAX_TEXT_BYTES + 1;
+        assert_eq!(check_text(&"x".repeat(bytes)), Err(Refusal::TooLong { bytes }));
+    }
+}

@@ -77,3 +77,42 @@ fn push_mark(clean: &mut String, c: char) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn harmless_text_is_borrowed_as_it_is() {
+        for text in ["plain", "zwei\nZeilen", "👩\u{200d}🚀", "می\u{200c}خواهم"] {
+            assert!(matches!(many_lines(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn what_could_move_a_cursor_or_turn_the_reading_order_becomes_a_mark() {
+        assert_eq!(one_line("\u{1b}]52;c;aGk=\u{7}"), "␛]52;c;aGk=␇");
+        assert_eq!(one_line("a\u{7f}b\u{9b}c"), "a␡b<U+009B>c");
+        assert_eq!(one_line("user\u{202e}txt.exe"), "user<U+202E>txt.exe");
+        assert_eq!(one_line("\u{2066}\u{feff}\u{ad}"), "<U+2066><U+FEFF><U+00AD>");
+    }
+
+    #[test]
+    fn lines_are_kept_or_joined() {
+        assert_eq!(many_lines("a\r\nb\rc\n\td"), "a\nb\nc\n    d");
+        assert_eq!(one_line("a\r\nb\rc\n\td"), "a b c  d");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_harmful_is_left_and_a_second_time_changes_nothing(text in any::<String>()) {
+            let clean = many_lines(&text).into_owned();
+            prop_assert!(!clean.chars().any(|c| c != '\n' && c.is_control()), "{:?}", clean);
+            prop_assert_eq!(many_lines(&clean).into_owned(), clean.as_str());
+            let line = one_line(&text).into_owned();
+            let harmful = ['\n', '\r', '\t', '\u{1b}', '\u{202e}', '\u{2028}'];
+            prop_assert!(!line.contains(harmful));
+        }
+    }
+}

@@ -178,3 +178,44 @@ impl SessionState {
         Self::ALL.get(usize::from(rank)).copied().unwrap_or(Self::Idle)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_says_what_a_person_should_look_at_first() {
+        use HoldReason::{BackendError, Stopped};
+        let table = [
+            (0, 0, None, SessionState::Idle),
+            (1, 0, None, SessionState::Runs),
+            (1, 3, Some(Stopped), SessionState::Runs),
+            (1, 0, Some(BackendError), SessionState::Runs),
+            (0, 0, Some(BackendError), SessionState::NeedsYou),
+            (0, 2, Some(BackendError), SessionState::NeedsYou),
+            (0, 2, Some(Stopped), SessionState::Held),
+            (0, 0, Some(Stopped), SessionState::Idle),
+            (0, 1, None, SessionState::Waits),
+        ];
+        for (running, waiting, hold, state) in table {
+            assert_eq!(SessionState::of(running, waiting, hold), state, "{running} {waiting} {hold:?}");
+        }
+    }
+
+    #[test]
+    fn ranks_are_kept_in_files_and_read_back() {
+        for (rank, state) in SessionState::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(state.rank()), rank);
+            assert_eq!(SessionState::from_rank(state.rank()), state);
+        }
+        assert_eq!(SessionState::from_rank(99), SessionState::Idle);
+    }
+
+    #[test]
+    fn use_adds_up_and_never_wraps() {
+        let mut sum = Usage { input: u64::MAX, output: 1, cache_read: 2, cache_write: 3 };
+        sum.add(&Usage { input: 1, output: 1, cache_read: 1, cache_write: 1 });
+        assert_eq!(sum, Usage { input: u64::MAX, output: 2, cache_read: 3, cache_write: 4 });
+        assert_eq!(sum.total(), u64::MAX);
+    }
+}

@@ -265,3 +265,102 @@ fn nearest(word: &str) -> Option<String> {
         .filter(|(likeness, _)| *likeness > 0.7)
         .map(|(_, name)| name.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::queue::BusyMode;
+    use proptest::prelude::*;
+
+    fn command(draft: &str) -> Slash {
+        match parse(draft) {
+            Ok(Draft::Command(slash, _)) => slash,
+            other => panic!("{draft:?} is no command: {other:?}"),
+        }
+    }
+
+    fn text(draft: &str) -> String {
+        match parse(draft) {
+            Ok(Draft::Text(text)) => text,
+            other => panic!("{draft:?} is no text: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_command_is_understood_with_its_arguments() {
+        let table = [
+            ("/queue fix the tests", Slash::Queue("fix the tests".to_owned())),
+            ("/q x", Slash::Queue("x".to_owned())),
+            ("/queue", Slash::ShowQueue),
+            ("/queue    ", Slash::ShowQueue),
+            ("  /stop  ", Slash::Stop),
+            ("/new", Slash::New { title: None, ask: Ask::First }),
+            ("/reset Plan B", Slash::New { title: Some("Plan B".to_owned()), ask: Ask::First }),
+            ("/new! x", Slash::New { title: Some("x".to_owned()), ask: Ask::Never }),
+            ("/reset!", Slash::New { title: None, ask: Ask::Never }),
+            ("/busy", Slash::ShowBusy),
+            ("/busy interrupt", Slash::Busy(BusyMode::Interrupt)),
+            ("/undo", Slash::Undo(1)),
+            ("/undo 3", Slash::Undo(3)),
+            ("/export json", Slash::Export(ExportFormat::Json)),
+            ("/export", Slash::Export(ExportFormat::Markdown)),
+            ("/help queue", Slash::Help(Some("queue".to_owned()))),
+        ];
+        for (draft, slash) in table {
+            assert_eq!(command(draft), slash, "{draft:?}");
+        }
+    }
+
+    #[test]
+    fn two_slashes_send_a_slash_and_several_lines_are_never_a_command() {
+        assert_eq!(text("//stop it"), "/stop it");
+        assert_eq!(text("/stop\nand more"), "/stop\nand more");
+        assert_eq!(text("say /stop"), "say /stop");
+    }
+
+    #[test]
+    fn an_unknown_word_is_refused_with_the_nearest_name() {
+        let near = |draft: &str| match parse(draft) {
+            Err(Refusal::NoSuchCommand { nearest, .. }) => nearest,
+            other => panic!("{draft:?}: {other:?}"),
+        };
+        assert_eq!(near("/quee x").as_deref(), Some("queue"));
+        assert_eq!(near("/stpo").as_deref(), Some("stop"));
+        assert_eq!(near("/zzzzzz"), None);
+        assert_eq!(near("/"), None);
+    }
+
+    #[test]
+    fn wrong_arguments_are_refused_with_the_usage() {
+        for draft in ["/stop now", "/undo 0", "/undo x", "/busy later", "/title", "/steer", "/export pdf"] {
+            match parse(draft) {
+                Err(Refusal::Usage { usage, .. }) => assert!(usage.starts_with('/'), "{usage}"),
+                other => panic!("{draft:?}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_given_once_and_what_a_turn_forbids_is_marked() {
+        let mut names: Vec<&str> =
+            TABLE.iter().flat_map(|spec| spec.aliases.iter().copied().chain([spec.name])).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        let refused = TABLE.iter().filter(|spec| spec.during_turn == DuringTurn::Refused);
+        let refused: Vec<&str> = refused.map(|spec| spec.name).collect();
+        assert_eq!(refused, ["resume", "undo", "retry"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_draft_is_lost_in_silence(draft in any::<String>()) {
+            match parse(&draft) {
+                Ok(Draft::Text(sent)) => prop_assert!(draft.contains(&sent)),
+                Ok(Draft::Command(..)) => prop_assert!(draft.trim().starts_with('/')),
+                Err(refusal) => prop_assert!(refusal.to_string().starts_with("refused")),
+            }
+        }
+    }
+}
