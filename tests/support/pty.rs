@@ -113,6 +113,16 @@ impl Pty {
         }
     }
 
+    /// Waits until a whole frame holds `part` among the bytes that came after the first `from`.
+    pub fn wait_for_bytes_after(&mut self, from: usize, part: &[u8]) {
+        let deadline = Instant::now() + PATIENCE;
+        while !(contains(&self.bytes[from..], part) && self.bytes.ends_with(b"\x1b[?2026l")) {
+            if self.read_until(deadline) != Heard::Bytes {
+                panic!("waited in vain for {:?}; {self}", String::from_utf8_lossy(part));
+            }
+        }
+    }
+
     /// Reads what comes for as long as `time` goes by; returns the bytes.
     pub fn listen(&mut self, time: Duration) -> Vec<u8> {
         let before = self.bytes.len();

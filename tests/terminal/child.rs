@@ -112,12 +112,12 @@ async fn show_inputs(stage: &mut Stage) -> Result<(), TtyError> {
     let mut seen = vec!["ready".to_owned()];
     loop {
         stage.show(&seen.join("\n")).await?;
-        match reader.next().await.ok_or(TtyError::Gone)? {
+        match reader.next().await.ok_or(TtyError::Gone)?.input {
             Input::Key(key) if key == Key::plain(Code::Char('q')) => return Ok(()),
             Input::Key(key) => seen.push(format!("key {key}")),
             Input::Paste(text) => seen.push(format!("paste {text:?}")),
             Input::KeyboardProtocol => {
-                stage.screen.use_keyboard_protocol()?;
+                stage.canvas.put_first(stage.screen.keyboard_protocol());
                 seen.push("keyboard protocol".to_owned());
             }
             other => seen.push(format!("{other:?}")),

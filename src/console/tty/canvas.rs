@@ -18,13 +18,21 @@ pub struct Canvas {
     size: (u16, u16),
     synchronized: SynchronizedOutput,
     cleared: bool,
+    first: Vec<u8>,
 }
 
 impl Canvas {
     /// A canvas for a terminal of this size: columns, rows.
     pub fn new(size: (u16, u16), synchronized: SynchronizedOutput) -> Result<Self, TtyError> {
         let sheet = Sheet::default();
-        Ok(Self { terminal: blank(size, &sheet)?, sheet, size, synchronized, cleared: true })
+        Ok(Self {
+            terminal: blank(size, &sheet)?,
+            sheet,
+            size,
+            synchronized,
+            cleared: true,
+            first: Vec::new(),
+        })
     }
 
     /// Columns and rows.
@@ -40,9 +48,15 @@ impl Canvas {
         Ok(())
     }
 
+    /// Puts bytes before the next frame: a mode, or something for the clipboard.
+    pub fn put_first(&mut self, bytes: impl AsRef<[u8]>) {
+        self.first.extend_from_slice(bytes.as_ref());
+    }
+
     /// Draws a frame into `bytes`, which is emptied first.
     pub fn draw(&mut self, bytes: &mut Vec<u8>, view: impl FnOnce(&mut Frame<'_>)) -> Result<(), TtyError> {
         bytes.clear();
+        bytes.append(&mut self.first);
         if self.synchronized == SynchronizedOutput::On {
             bytes.extend_from_slice(SYNCHRONIZED_BEGIN.as_bytes());
         }

@@ -74,24 +74,24 @@ impl Screen {
         drop(self);
     }
 
-    /// Takes the mouse, or leaves it to the terminal.
-    pub fn set_mouse(&self, mouse: Mouse) -> Result<(), TtyError> {
-        let sequence = match mouse {
+    /// What takes the mouse, or leaves it to the terminal; to be written with the next frame.
+    pub fn mouse(&self, mouse: Mouse) -> &'static str {
+        match mouse {
             Mouse::On => MOUSE_ON,
             Mouse::Off => MOUSE_OFF,
-        };
-        write_now(sequence)
+        }
     }
 
-    /// The terminal said that it speaks the keyboard protocol: asks for keys that tell more.
-    pub fn use_keyboard_protocol(&self) -> Result<(), TtyError> {
-        if let Some(held) = held().as_mut() {
-            if held.keyboard_pushed {
-                return Ok(());
+    /// The terminal said that it speaks the keyboard protocol: what asks it for keys that tell more,
+    /// to be written with the next frame.
+    pub fn keyboard_protocol(&self) -> &'static str {
+        match held().as_mut() {
+            Some(held) if !held.keyboard_pushed => {
+                held.keyboard_pushed = true;
+                KEYBOARD_PUSH
             }
-            held.keyboard_pushed = true;
+            _ => "",
         }
-        write_now(KEYBOARD_PUSH)
     }
 
     /// Takes raw mode and our modes again, after something else had the terminal.
@@ -268,13 +268,6 @@ fn held() -> MutexGuard<'static, Option<Held>> {
 fn give_back() {
     if let Some(held) = held().take() {
         held.give_back();
-    }
-}
-
-fn write_now(sequence: &str) -> Result<(), TtyError> {
-    match held().as_ref() {
-        Some(held) => held.write_within(sequence.as_bytes(), PATIENCE).map_err(TtyError::Write),
-        None => Err(TtyError::Gone),
     }
 }
 

@@ -23,8 +23,9 @@ pub use canvas::Canvas;
 pub use decode::{Focus, Input};
 pub use frames::{Limiter, Reason};
 pub use guard::{Screen, ScreenOptions, owning_panics};
+pub use hangup::lead_streams_away;
 pub use output::Output;
-pub use reader::Reader;
+pub use reader::{Arrived, Reader};
 pub use signals::{Signal, Signals, stop_this_process};
 
 use std::io;

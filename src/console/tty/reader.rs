@@ -4,6 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chrono::Utc;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::pipe::PipeFlags;
@@ -12,6 +13,7 @@ use tokio::sync::mpsc;
 use super::decode::Decoder;
 use super::tail::Tail;
 use super::{Input, TtyError};
+use crate::domain::Time;
 
 /// How long an ESC may wait for the rest of its sequence before it is the key.
 const ESCAPE_PATIENCE: Duration = Duration::from_millis(20);
@@ -21,9 +23,18 @@ const PASTE_PATIENCE: Duration = Duration::from_secs(1);
 /// terminal.
 const WAITING_INPUTS: usize = 1024;
 
+/// An input, and when it was read: what came fast was meant together, however late it is handled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrived {
+    /// What.
+    pub input: Input,
+    /// When.
+    pub at: Time,
+}
+
 /// The reader.
 pub struct Reader {
-    inputs: mpsc::Receiver<Input>,
+    inputs: mpsc::Receiver<Arrived>,
     thread: Option<thread::JoinHandle<()>>,
     stop: Option<OwnedFd>,
 }
@@ -42,12 +53,12 @@ impl Reader {
     }
 
     /// The next input; none when the terminal is gone.
-    pub async fn next(&mut self) -> Option<Input> {
+    pub async fn next(&mut self) -> Option<Arrived> {
         self.inputs.recv().await
     }
 
     /// The next input, if one waits.
-    pub fn next_waiting(&mut self) -> Option<Input> {
+    pub fn next_waiting(&mut self) -> Option<Arrived> {
         self.inputs.try_recv().ok()
     }
 }
@@ -63,7 +74,7 @@ impl Drop for Reader {
     }
 }
 
-fn read(tell: &mpsc::Sender<Input>, stopped: &OwnedFd) {
+fn read(tell: &mpsc::Sender<Arrived>, stopped: &OwnedFd) {
     let mut decoder = Decoder::default();
     let mut tail = Tail::default();
     let mut chunk = [0; 4096];
@@ -98,8 +109,9 @@ fn read(tell: &mpsc::Sender<Input>, stopped: &OwnedFd) {
         if tail.deadline().is_some_and(|deadline| deadline <= now) {
             tail.end(&mut inputs);
         }
+        let at = Utc::now();
         for input in inputs.drain(..) {
-            if tell.blocking_send(input).is_err() {
+            if tell.blocking_send(Arrived { input, at }).is_err() {
                 return;
             }
         }

@@ -1,0 +1,171 @@
+//! How fast the console is, seen from the other end of its terminal.
+//!
+//! `cargo bench --bench terminal`; `-- small` leaves the huge home out.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
+
+#[path = "support/filled_home.rs"]
+mod filled_home;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../tests/support/pty.rs"]
+mod pty;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::CommandBuilder;
+
+use filled_home::Size;
+use pty::Pty;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_switchboard");
+const STARTS: usize = 15;
+const KEYS: usize = 200;
+const IDLE: Duration = Duration::from_secs(20);
+
+fn main() {
+    let small = std::env::args().any(|argument| argument == "small");
+    let sizes = if small { vec![Size::SMALL] } else { vec![Size::SMALL, Size::HUGE] };
+    for size in sizes {
+        let home = tempfile::tempdir().unwrap();
+        let start = Instant::now();
+        filled_home::fill(home.path(), size);
+        let messages = u64::from(size.sessions) * u64::from(size.turns) * 2;
+        println!("\n{} sessions, {messages} messages (filled in {:.1?})", size.sessions, start.elapsed());
+        first_frames(home.path());
+        one_console(home.path());
+    }
+}
+
+/// From the start of the program to its first whole frame, and to the list of sessions in it.
+fn first_frames(home: &Path) {
+    let mut frames = Vec::new();
+    let mut lists = Vec::new();
+    for _ in 0..STARTS {
+        let start = Instant::now();
+        let mut console = open(home);
+        console.wait_for_bytes("\x1b[?2026l");
+        frames.push(start.elapsed());
+        console.wait_for("session 9");
+        lists.push(start.elapsed());
+        stop(home, console);
+    }
+    report("start to first frame", frames);
+    report("start to the list", lists);
+}
+
+fn one_console(home: &Path) {
+    let mut console = open(home);
+    console.wait_for("session 9");
+    // Draws that follow the start (counts, the conversation) are not idle.
+    console.listen(Duration::from_secs(2));
+
+    let before = Usage::of(&console);
+    let bytes = console.listen(IDLE).len();
+    let used = Usage::of(&console).since(before);
+    println!(
+        "  idle for {IDLE:?}: {bytes} bytes written, {} wake-ups, {} ms of processor time",
+        used.wake_ups, used.milliseconds
+    );
+    println!("  resident: {:.1} MiB", resident_kib(&console) as f64 / 1024.0);
+
+    console.press("\x1b1i");
+    report("key to frame, idle", keys(&mut console));
+    load(home, "write 4000 lines");
+    report("key to frame, a turn streams", keys(&mut console));
+    let before = Usage::of(&console);
+    console.listen(Duration::from_secs(2));
+    let used = Usage::of(&console).since(before);
+    println!("  a turn streams: {} ms of processor time a second", used.milliseconds / 2);
+    stop(home, console);
+}
+
+/// Presses a key and waits for the frame that shows it.
+fn keys(console: &mut Pty) -> Vec<Duration> {
+    (0..KEYS)
+        .map(|n| {
+            let letter = char::from(b'a' + (n % 26) as u8).to_string();
+            // A person's pace, and no frame on its way.
+            console.listen(Duration::from_millis(40));
+            let from = console.bytes().len();
+            let start = Instant::now();
+            console.write(&letter);
+            console.wait_for_bytes_after(from, letter.as_bytes());
+            start.elapsed()
+        })
+        .collect()
+}
+
+fn load(home: &Path, words: &str) {
+    let sent = Command::new(BINARY).arg("--home").arg(home).args(["send", words]).output().unwrap();
+    assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
+}
+
+fn open(home: &Path) -> Pty {
+    let mut command = CommandBuilder::new(BINARY);
+    command.arg("--home");
+    command.arg(home);
+    command.env("TERM", "xterm-256color");
+    command.env("TZ", "UTC");
+    Pty::start(command, (120, 40))
+}
+
+fn stop(home: &Path, mut console: Pty) {
+    Command::new(BINARY).arg("--home").arg(home).arg("stop").output().unwrap();
+    console.wait_exit();
+}
+
+fn report(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!(
+        "  {what}: p50 {:.1} ms, p99 {:.1} ms, most {:.1} ms",
+        at(0.5).as_secs_f64() * 1e3,
+        at(0.99).as_secs_f64() * 1e3,
+        at(1.0).as_secs_f64() * 1e3
+    );
+}
+
+#[derive(Clone, Copy)]
+struct Usage {
+    wake_ups: u64,
+    milliseconds: u64,
+}
+
+impl Usage {
+    /// Of all threads.
+    fn of(console: &Pty) -> Self {
+        let tasks = format!("/proc/{}/task", console.pid().as_raw_nonzero());
+        let mut wake_ups = 0;
+        for task in fs::read_dir(tasks).unwrap() {
+            let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default();
+            wake_ups += field(&status, "voluntary_ctxt_switches:");
+        }
+        let stat = fs::read_to_string(format!("/proc/{}/stat", console.pid().as_raw_nonzero())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        Self { wake_ups, milliseconds: ticks * 10 }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            wake_ups: self.wake_ups - before.wake_ups,
+            milliseconds: self.milliseconds - before.milliseconds,
+        }
+    }
+}
+
+fn resident_kib(console: &Pty) -> u64 {
+    // The pages that are touched late count too.
+    thread::sleep(Duration::from_millis(100));
+    let status = fs::read_to_string(format!("/proc/{}/status", console.pid().as_raw_nonzero())).unwrap();
+    field(&status, "VmRSS:")
+}
+
+fn field(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}

@@ -1,0 +1,94 @@
+//! What the state asks for, done.
+
+use std::sync::Arc;
+
+use super::asking::{From, Given};
+use super::console::{Console, mouse};
+use super::engines::reaching;
+use super::front::Front;
+use super::{ConsoleError, Ended};
+use crate::console::app::msg::Tone;
+use crate::console::app::{Effect, Msg};
+use crate::console::tty::clipboard::{self, Between};
+use crate::console::tty::editor::Editing;
+use crate::console::tty::{self, Reason};
+use crate::domain::api::Command;
+
+impl Console {
+    pub(super) fn perform(&mut self, effects: Vec<Effect>) -> Result<(), ConsoleError> {
+        for effect in effects {
+            if self.ended.is_some() {
+                break;
+            }
+            self.perform_one(effect)?;
+        }
+        Ok(())
+    }
+
+    fn perform_one(&mut self, effect: Effect) -> Result<(), ConsoleError> {
+        match effect {
+            Effect::Command { ticket, command } => return self.give(command, From::State(ticket)),
+            Effect::Query { ticket, kind, query, pace } => {
+                self.questions.take(&self.client, ticket, kind, query, pace);
+            }
+            Effect::Timer { timer, at } => self.timers.set(timer, at),
+            Effect::Copy(text) => return self.copy(&text),
+            Effect::OpenEditor(text) => return self.open_editor(&text),
+            Effect::Suspend => return self.suspend(),
+            Effect::Mouse(owner) => {
+                if let Some(front) = &mut self.front {
+                    front.set_mouse(mouse(owner));
+                }
+            }
+            Effect::Redraw => {
+                let size = self.front.as_mut().map(Front::start_over).transpose()?;
+                return self.resized(size);
+            }
+            Effect::Reconnect => self.reaching = Some(reaching(self.engines.reconnect())),
+            Effect::StartHere => self.reaching = Some(reaching(self.engines.start_here())),
+            Effect::Quit(leave) => self.ended = Some(Ended::Left(leave)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn give(&mut self, command: Command, from: From) -> Result<(), ConsoleError> {
+        let given = Given { client: Arc::clone(&self.client), command, from };
+        match self.commands.give(given) {
+            Some(refused) => self.tell(refused, Reason::Key),
+            None => Ok(()),
+        }
+    }
+
+    fn copy(&mut self, text: &str) -> Result<(), ConsoleError> {
+        let notice = match (clipboard::copy(text, Between::from_environment()), &mut self.front) {
+            (Ok(bytes), Some(front)) => {
+                front.send(bytes);
+                Msg::Notice(
+                    Tone::Info,
+                    format!("sent to the terminal's clipboard: {} characters", text.chars().count()),
+                )
+            }
+            (Ok(_), None) => return Ok(()),
+            (Err(too_long), _) => Msg::Notice(Tone::Warn, too_long.to_string()),
+        };
+        self.tell(notice, Reason::Key)
+    }
+
+    /// Gives the terminal back, stops, and takes it again when told to go on.
+    fn suspend(&mut self) -> Result<(), ConsoleError> {
+        self.front = None;
+        tty::stop_this_process()?;
+        self.come_back()
+    }
+
+    fn open_editor(&mut self, text: &str) -> Result<(), ConsoleError> {
+        self.front = None;
+        match Editing::start(text) {
+            Ok(editing) => {
+                self.editing = Some(editing);
+                Ok(())
+            }
+            Err(error) => self.editor_closed(Err(error)),
+        }
+    }
+}
