@@ -6,3 +6,4 @@ pub mod files;
 pub mod pty;
 pub mod scripted;
 pub mod world;
+pub mod screen;

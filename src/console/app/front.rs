@@ -27,6 +27,9 @@ pub(super) fn show(model: &mut Model, key: &SessionKey) {
         model.conversation.cursor = cursor;
     }
     model.armed = None;
+    model.measured.conversation_top = None;
+    model.measured.lines_below = 0;
+    model.measured.top_shown = false;
     mark_front(model, Pace::AtOnce);
     if !writing::is_loaded(model) {
         model.requests.mark(Question::Composer, Pace::AtOnce);
@@ -53,7 +56,12 @@ pub(super) fn set_row(model: &mut Model, row: Option<ListRow>) {
     model.dirty |= model.front_row != row;
     let id = row.as_ref().map(|row| row.row.session.id.clone());
     if model.conversation.session != id {
-        model.conversation = Conversation { session: id.clone(), ..Conversation::default() };
+        // A place that was kept is of the memory that is shown first, not of one that follows it.
+        let (scroll, cursor) = match model.conversation.session {
+            None => (model.conversation.scroll, model.conversation.cursor),
+            Some(_) => (Scroll::Follow, None),
+        };
+        model.conversation = Conversation { session: id.clone(), scroll, cursor, ..Conversation::default() };
         model.queue = ItemList::default();
         if id.is_some() {
             model.requests.mark(Question::Conversation, Pace::AtOnce);

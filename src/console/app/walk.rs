@@ -222,6 +222,12 @@ pub(super) fn scroll_by(model: &mut Model, lines: i64) {
     if lines > 0 && (model.conversation.follows() || model.measured.lines_below as i64 <= lines) {
         return follow(model);
     }
+    if lines < 0 && model.measured.top_shown {
+        if model.conversation.more_before {
+            model.requests.mark(Question::Earlier, Pace::AtOnce);
+        }
+        return;
+    }
     let here = match model.conversation.scroll {
         Scroll::At(anchor) => anchor,
         _ => model.measured.conversation_top.unwrap_or(Anchor { entry: last.key, lines: 0 }),

@@ -1,0 +1,15 @@
+//! The screen's state, told as stories: a state, keys and messages, the state after them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+mod console_app {
+    mod anything;
+    mod conversation;
+    mod keys;
+    mod leaving;
+    mod lists;
+    mod queue;
+    mod writing;
+}

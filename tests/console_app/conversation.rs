@@ -1,0 +1,234 @@
+//! The conversation: pages, the stream, the cursor, folding.
+
+use switchboard::console::app::Msg;
+use switchboard::console::app::conversation::{EntryKey, Fold, Scroll, ShownBody};
+use switchboard::console::app::focus::Pane;
+use switchboard::console::app::msg::{Anchor, Effect, Measured};
+use switchboard::domain::api::{LiveOutput, Piece, StreamKind, Update};
+use switchboard::domain::event::EventKind;
+use switchboard::domain::history::Body;
+use switchboard::domain::id::{ItemId, MessageId, TurnId};
+use switchboard::domain::queue::{ItemState, Lane};
+use switchboard::domain::turn::TurnState;
+
+use crate::support::screen::{Screen, entry, id, item, key, running, said, session};
+
+fn talk(entries: i64) -> Screen {
+    let row = running(session("console", 1), 1000);
+    let mut screen = Screen::on(vec![row.clone()]);
+    let said = (1..=entries).map(|n| said(&row, n, &format!("word {n}"))).collect();
+    screen.tables.conversations.insert(id(1), said);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    screen
+}
+
+fn piece(screen: &mut Screen, offset: u64, text: &str) {
+    let piece =
+        Piece { session: id(1), turn: TurnId(1000), stream: StreamKind::Text, offset, text: text.to_owned() };
+    screen.tell(Msg::Update(Update::Stream(piece.into())));
+}
+
+fn last(screen: &Screen) -> String {
+    screen.model.conversation.entries.last().unwrap().texts().join("|")
+}
+
+fn shows_top(screen: &mut Screen, entry: i64, lines_below: usize) {
+    let top = Anchor { entry: EntryKey::Message(MessageId(entry)), lines: 0 };
+    screen.tell(Msg::Drawn(Measured {
+        list_rows: 6,
+        queue_rows: 3,
+        conversation_lines: 8,
+        conversation_top: Some(top),
+        lines_below,
+        ..Measured::default()
+    }));
+}
+
+#[test]
+fn an_answer_streams_in_and_every_byte_is_shown_once() {
+    let mut screen = talk(3);
+    piece(&mut screen, 0, "Hel");
+    piece(&mut screen, 0, "Hello");
+    piece(&mut screen, 5, " wor");
+    assert_eq!(last(&screen), "Hello wor");
+    let revision = screen.model.conversation.entries.last().unwrap().revision;
+    piece(&mut screen, 9, "ld\u{1b}[2J");
+    assert_eq!(last(&screen), "Hello world␛[2J");
+    assert!(screen.model.conversation.entries.last().unwrap().revision > revision);
+    assert_eq!(screen.model.conversation.entries.len(), 4);
+}
+
+#[test]
+fn a_gap_in_the_stream_is_filled_by_asking() {
+    let mut screen = talk(3);
+    piece(&mut screen, 0, "Hello");
+    let live =
+        LiveOutput { turn: TurnId(1000), stream: StreamKind::Text, offset: 0, text: "Hello big wor".into() };
+    screen.tables.live.insert(id(1), live);
+    piece(&mut screen, 9, " wor");
+    assert_eq!(last(&screen), "Hello big wor");
+    piece(&mut screen, 13, "ld");
+    assert_eq!(last(&screen), "Hello big world");
+}
+
+#[test]
+fn the_live_text_gives_way_to_the_kept_answer_without_doubling() {
+    let mut screen = talk(3);
+    piece(&mut screen, 0, "done");
+    let row = screen.tables.sessions[0].clone();
+    let mut answer = entry(&row, 4, Body::Agent { text: "done".into(), offset: 0 });
+    answer.turn = TurnId(1000);
+    answer.turn_state = TurnState::Done;
+    screen.tables.conversations.get_mut(&id(1)).unwrap().push(answer);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let answers: Vec<_> =
+        screen.model.conversation.entries.iter().filter(|entry| entry.contains("done")).collect();
+    assert_eq!(answers.len(), 1);
+    assert_eq!(answers[0].key, EntryKey::Message(MessageId(4)));
+}
+
+#[test]
+fn what_did_not_change_keeps_its_revision() {
+    let mut screen = talk(3);
+    let before: Vec<_> = screen.model.conversation.entries.iter().map(|entry| entry.revision).collect();
+    let row = screen.tables.sessions[0].clone();
+    screen.tables.conversations.get_mut(&id(1)).unwrap()[1] = said(&row, 2, "changed");
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let after: Vec<_> = screen.model.conversation.entries.iter().map(|entry| entry.revision).collect();
+    assert_eq!((after[0], after[2]), (before[0], before[2]));
+    assert_ne!(after[1], before[1]);
+}
+
+#[test]
+fn scrolling_back_loads_earlier_pages_and_keeps_them() {
+    let mut screen = talk(250);
+    screen.press("esc tab");
+    assert_eq!(screen.model.pane, Pane::Conversation);
+    assert_eq!(screen.model.conversation.entries.len(), 100);
+    shows_top(&mut screen, 243, 0);
+    screen.press("g g");
+    assert_eq!(screen.model.conversation.entries.len(), 200);
+    screen.press("g g");
+    assert_eq!(screen.model.conversation.entries.len(), 250);
+    assert!(!screen.model.conversation.more_before);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    assert_eq!(
+        screen.model.conversation.entries.len(),
+        250,
+        "a refresh of the newest page lets go of the rest"
+    );
+    screen.press("G");
+    assert_eq!(screen.model.conversation.scroll, Scroll::Follow);
+}
+
+#[test]
+fn new_text_does_not_move_what_is_being_read() {
+    let mut screen = talk(50);
+    screen.press("esc tab");
+    shows_top(&mut screen, 43, 0);
+    screen.press("pgup");
+    let Scroll::At(at) = screen.model.conversation.scroll else { panic!("it follows") };
+    assert_eq!(at, Anchor { entry: EntryKey::Message(MessageId(43)), lines: -7 });
+    shows_top(&mut screen, 36, 7);
+    piece(&mut screen, 0, "more");
+    let place = Anchor { entry: EntryKey::Message(MessageId(36)), lines: 0 };
+    assert_eq!(screen.model.conversation.scroll, Scroll::At(place));
+    screen.press("pgdn");
+    assert_eq!(screen.model.conversation.scroll, Scroll::Follow);
+}
+
+#[test]
+fn the_composer_scrolls_the_conversation() {
+    let mut screen = talk(50);
+    screen.press("esc tab");
+    shows_top(&mut screen, 43, 0);
+    screen.press("i pgup");
+    assert!(!screen.model.conversation.follows());
+    screen.press("ctrl-end");
+    assert!(screen.model.conversation.follows());
+    assert_eq!(screen.model.pane, Pane::Composer);
+}
+
+#[test]
+fn tool_calls_are_folded_and_open_one_by_one_or_all() {
+    let mut screen = talk(1);
+    let row = screen.tables.sessions[0].clone();
+    let tool = |n| {
+        entry(
+            &row,
+            n,
+            Body::Tool {
+                call: n.to_string(),
+                name: "terminal".into(),
+                arguments: "ls\n-l".into(),
+                result: None,
+            },
+        )
+    };
+    screen.tables.conversations.get_mut(&id(1)).unwrap().extend([tool(2), tool(3)]);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let folds = |screen: &Screen| -> Vec<Fold> {
+        screen.model.conversation.entries.iter().map(|entry| entry.fold).collect()
+    };
+    assert_eq!(folds(&screen), [Fold::Open, Fold::Folded, Fold::Folded]);
+    screen.press("esc tab enter");
+    assert_eq!(folds(&screen), [Fold::Open, Fold::Folded, Fold::Open]);
+    screen.press("k enter k enter");
+    assert_eq!(folds(&screen), [Fold::Folded, Fold::Open, Fold::Open]);
+    screen.press("z x");
+    assert_eq!(folds(&screen), [Fold::Open, Fold::Open, Fold::Open]);
+    screen.press("z x");
+    assert_eq!(folds(&screen), [Fold::Open, Fold::Folded, Fold::Folded]);
+}
+
+#[test]
+fn a_replaced_message_stands_where_it_was_said() {
+    let mut screen = talk(3);
+    let row = screen.tables.sessions[0].clone();
+    let mut aside = item(&row, 9, Lane::Slot, ItemState::Superseded, "too long");
+    aside.item.created_at = screen.tables.conversations[&id(1)][1].at + chrono::TimeDelta::milliseconds(1);
+    screen.tables.items.push(aside);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(9) });
+    let bodies: Vec<_> = screen.model.conversation.entries.iter().map(|entry| entry.key).collect();
+    assert_eq!(bodies[2], EntryKey::PutAside(ItemId(9)));
+    assert!(
+        matches!(&screen.model.conversation.entries[2].body, ShownBody::PutAside { note, .. } if note == "replaced (kept)")
+    );
+}
+
+#[test]
+fn scroll_and_cursor_are_kept_per_session() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    let row = screen.tables.sessions[0].clone();
+    screen.tables.conversations.insert(id(1), (1..=50).map(|n| said(&row, n, "x")).collect());
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    screen.press("tab");
+    shows_top(&mut screen, 43, 0);
+    screen.press("k k");
+    shows_top(&mut screen, 43, 5);
+    let (scroll, cursor) = (screen.model.conversation.scroll, screen.model.conversation.cursor);
+    assert_eq!(cursor, Some(EntryKey::Message(MessageId(48))));
+    screen.press("esc j k tab");
+    assert_eq!(screen.model.front, key("a"));
+    assert_eq!((screen.model.conversation.scroll, screen.model.conversation.cursor), (scroll, cursor));
+}
+
+#[test]
+fn the_selected_entry_is_copied_and_turns_are_jumped_over() {
+    let mut screen = talk(5);
+    screen.press("esc tab [ y");
+    assert_eq!(screen.effects, [Effect::Copy("word 4".to_owned())]);
+    screen.press("[ ] y");
+    assert_eq!(screen.effects.last(), Some(&Effect::Copy("word 4".to_owned())));
+}
+
+#[test]
+fn a_search_goes_from_match_to_match() {
+    let mut screen = talk(30);
+    screen.press("esc tab /").types("WORD 1").press("enter");
+    assert_eq!(screen.model.conversation.cursor, Some(EntryKey::Message(MessageId(19))));
+    screen.press("N");
+    assert_eq!(screen.model.conversation.cursor, Some(EntryKey::Message(MessageId(18))));
+    screen.press("n n");
+    assert!(screen.told().contains("no other match"), "{}", screen.told());
+}

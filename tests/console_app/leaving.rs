@@ -1,0 +1,143 @@
+//! Leaving, losing and stopping the engine.
+
+use switchboard::console::app::Msg;
+use switchboard::console::app::focus::{Focus, Pane};
+use switchboard::console::app::header::{Engine, header};
+use switchboard::console::app::model::Access;
+use switchboard::console::app::msg::{Effect, Failure, Leave, Reach};
+use switchboard::console::app::overlay::{CardKind, Overlay};
+use switchboard::domain::api::{Command, Drain, Update};
+use switchboard::domain::queue::Gate;
+
+use crate::support::screen::{Screen, id, noon, running, session};
+
+fn two() -> Screen {
+    Screen::on(vec![running(session("console", 1), 7), session("b", 2)])
+}
+
+fn drains(screen: &mut Screen) {
+    let mut status = screen.tables.engine.clone();
+    status.gate = Gate::Stopping;
+    status.drain = Some(Drain {
+        why: "asked in this window".into(),
+        since: noon(),
+        until: noon() + chrono::TimeDelta::seconds(20),
+        waits_for: vec![(id(1), "console".into())],
+    });
+    screen.tables.engine = status.clone();
+    screen.tell(Msg::Update(Update::Engine(Box::new(status))));
+}
+
+#[test]
+fn q_asks_whether_to_stop_the_engine_or_to_leave_it_running() {
+    let mut screen = two();
+    screen.press("q enter");
+    assert!(screen.effects.is_empty() && screen.acts().is_empty(), "cancel is marked");
+    screen.press("q k");
+    assert_eq!(screen.effects, [Effect::Quit(Leave::EngineGoesOn)]);
+}
+
+#[test]
+fn stopping_the_engine_shows_the_drain_and_leaves_when_it_has_stopped() {
+    let mut screen = two();
+    screen.press("q y");
+    assert!(matches!(screen.acts()[..], [Command::Stop { .. }]));
+    drains(&mut screen);
+    assert_eq!(screen.model.focus(), Focus::Card);
+    screen.tell(Msg::EngineGone { reason: "stopped".into(), at: screen.now });
+    assert_eq!(screen.effects, [Effect::Quit(Leave::Stopped)]);
+}
+
+#[test]
+fn a_stop_can_be_called_off_and_then_nothing_is_left() {
+    let mut screen = two();
+    screen.press("q y");
+    drains(&mut screen);
+    screen.press("k");
+    assert_eq!(screen.acts().last(), Some(&&Command::KeepRunning));
+    screen.tables.engine.drain = None;
+    screen.tell(Msg::Update(Update::Engine(Box::new(screen.tables.engine.clone()))));
+    assert!(screen.model.card.is_none());
+    screen.tell(Msg::EngineGone { reason: "crash".into(), at: screen.now });
+    assert!(screen.effects.is_empty(), "it no longer leaves by itself");
+}
+
+#[test]
+fn a_drain_that_another_asked_for_never_takes_the_focus() {
+    let mut screen = two();
+    screen.press("i");
+    drains(&mut screen);
+    screen.types("xk");
+    assert_eq!(screen.draft(), "xk");
+    assert!(screen.acts().is_empty());
+    screen.press("F8");
+    assert_eq!(screen.model.focus(), Focus::Card);
+    screen.press("x");
+    assert_eq!(screen.acts(), [&Command::CutNow]);
+    screen.press("esc");
+    assert_eq!(screen.model.focus(), Focus::Pane(Pane::Composer));
+}
+
+#[test]
+fn an_attached_screen_only_detaches() {
+    let mut screen =
+        Screen::reached(vec![session("a", 1), session("b", 2)], Reach::Attached { pid: 7 }, Access::Full);
+    screen.press("i").types("/quit").press("enter y");
+    assert_eq!(screen.effects, [Effect::Quit(Leave::Detached)]);
+    assert!(screen.acts().is_empty());
+}
+
+#[test]
+fn the_draft_is_saved_before_the_screen_is_left() {
+    let mut screen = two();
+    screen.press("i").types("half a thought").press("esc q k");
+    let saved = screen
+        .commands
+        .iter()
+        .any(|(_, command)| matches!(command, Command::SaveDraft { text, .. } if text == "half a thought"));
+    assert!(saved);
+}
+
+#[test]
+fn a_lost_engine_is_said_at_once_and_the_screen_stays_readable() {
+    let mut screen = two();
+    screen.press("i").types("hello").press("enter").types("more");
+    screen.tables.asked.clear();
+    screen.tell(Msg::EngineGone { reason: "connection\u{1b} closed".into(), at: screen.now });
+    assert!(matches!(header(&screen.model).engine, Engine::Gone(_)));
+    let card = screen.model.card.clone().unwrap();
+    assert!(matches!(card.kind, CardKind::Gone { ref reason, .. } if !reason.contains('\u{1b}')));
+    assert_eq!(screen.model.focus(), Focus::Pane(Pane::Composer));
+    screen.types("!");
+    assert_eq!(screen.draft(), "more!");
+    screen.press("esc j k");
+    assert!(screen.tables.asked.is_empty(), "nobody is asked");
+    screen.press("F8 r");
+    assert_eq!(screen.effects, [Effect::Reconnect]);
+    screen.tell(Msg::Connected(Reach::Attached { pid: 9 }));
+    assert!(screen.model.card.is_none());
+    assert!(!screen.tables.asked.is_empty());
+    assert_eq!(header(&screen.model).engine, Engine::Attached(9));
+}
+
+#[test]
+fn a_message_without_an_answer_says_to_look_before_it_is_sent_again() {
+    let mut screen = two();
+    screen.press("i").types("hello").press("enter");
+    screen.commands.retain(|(_, command)| matches!(command, Command::Submit { .. }));
+    screen.replies(Err(Failure::Gone("connection closed".into())));
+    assert!(screen.ack().contains("look whether it was taken"), "{}", screen.ack());
+    assert_eq!(screen.draft(), "hello");
+}
+
+#[test]
+fn a_failed_reconnect_is_told_and_the_card_offers_it_again() {
+    let mut screen = two();
+    screen.tell(Msg::EngineGone { reason: "x".into(), at: screen.now });
+    screen.press("F8 s");
+    assert_eq!(screen.effects, [Effect::StartHere]);
+    screen.tell(Msg::Notice(switchboard::console::app::msg::Tone::Error, "the home is taken".into()));
+    assert!(matches!(screen.model.card.as_ref().unwrap().kind, CardKind::Gone { trying: None, .. }));
+    assert!(screen.model.overlays.iter().all(|overlay| !matches!(overlay, Overlay::Confirm(_))));
+    assert_eq!(screen.told(), "the home is taken");
+}

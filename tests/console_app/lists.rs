@@ -1,0 +1,208 @@
+//! The list of sessions: windows over many, a filter, an order that stands still, a selection that stays.
+
+use chrono::TimeDelta;
+use switchboard::console::app::Msg;
+use switchboard::console::app::focus::{Pane, View};
+use switchboard::console::app::log::Follow;
+use switchboard::domain::api::{Command, Query};
+use switchboard::domain::event::{EventKind, Level};
+use switchboard::domain::id::ItemId;
+use switchboard::domain::session::{Hold, HoldReason, SessionState};
+
+use crate::support::screen::{Answering, Screen, id, key, noon, running, session};
+
+fn happened() -> EventKind {
+    EventKind::Edited { item: ItemId(1) }
+}
+
+#[test]
+fn the_first_minute_is_just_typing_and_later_the_list_comes_first() {
+    assert_eq!(Screen::on(vec![]).model.pane, Pane::Composer);
+    assert_eq!(Screen::on(vec![session("console", 1)]).model.pane, Pane::Composer);
+    assert_eq!(Screen::on(vec![session("console", 1), session("b", 2)]).model.pane, Pane::List);
+    let mut row = session("console", 1);
+    row.state = SessionState::NeedsYou;
+    assert_eq!(Screen::on(vec![row]).model.pane, Pane::List);
+}
+
+#[test]
+fn a_key_before_the_first_answer_keeps_the_focus_where_the_operator_writes() {
+    let rows = vec![session("console", 1), session("b", 2)];
+    let mut screen = Screen::built(
+        rows,
+        switchboard::console::app::msg::Reach::Here,
+        switchboard::console::app::model::Access::Full,
+        Answering::WhenTold,
+    );
+    screen.types("hi");
+    screen.answer();
+    assert_eq!((screen.model.pane, screen.draft().as_str()), (Pane::Composer, "hi"));
+}
+
+#[test]
+fn the_order_stands_still_for_three_seconds_after_a_key_and_the_selection_stays_on_its_thing() {
+    let mut screen = Screen::on((1..=4).map(|n| session(&format!("s{n}"), n)).collect());
+    let order = |screen: &Screen| -> Vec<String> {
+        screen.model.sessions.rows.iter().map(|row| row.name.clone()).collect()
+    };
+    screen.press("j");
+    assert_eq!(screen.model.front, key("s2"));
+    screen.tables.change("s4", |row| row.state = SessionState::NeedsYou);
+    screen.happens(Some(&id(4)), happened());
+    assert_eq!(order(&screen), ["s1", "s2", "s3", "s4"]);
+    assert_eq!(screen.model.sessions.rows[3].row.state, SessionState::NeedsYou, "its state is not frozen");
+    screen.wait(TimeDelta::seconds(4));
+    assert_eq!(order(&screen), ["s4", "s1", "s2", "s3"]);
+    assert_eq!(screen.model.front, key("s2"));
+    assert_eq!(screen.model.sessions.current().unwrap().name, "s2");
+}
+
+#[test]
+fn a_hundred_thousand_sessions_are_walked_by_windows() {
+    let mut screen = Screen::on((1..=3000).map(|n| session(&format!("s{n}"), n)).collect());
+    assert_eq!(screen.model.sessions.rows.len(), 200);
+    assert_eq!((screen.model.sessions.hits, screen.model.sessions.after()), (3000, 2800));
+    for _ in 0..1000 {
+        screen.press("j");
+    }
+    assert_eq!(screen.model.front, key("s1001"));
+    assert_eq!(screen.model.sessions.current().unwrap().name, "s1001");
+    assert!(screen.model.sessions.rows.len() <= 600);
+    for _ in 0..1000 {
+        screen.press("k");
+    }
+    assert_eq!(screen.model.front, key("s1"));
+    assert_eq!(screen.model.sessions.before, 0);
+    screen.press("G");
+    assert_eq!(screen.model.front, key("s3000"));
+    assert_eq!(screen.model.sessions.after(), 0);
+    screen.press("k g g");
+    assert_eq!(screen.model.front, key("s1"));
+}
+
+#[test]
+fn a_filter_counts_its_hits_holds_after_enter_and_esc_clears_it() {
+    let mut rows: Vec<_> = (1..=6).map(|n| session(&format!("s{n}"), n)).collect();
+    rows[4] = running(rows[4].clone(), 9);
+    let mut screen = Screen::on(rows);
+    screen.press("/").types("state:runs");
+    assert_eq!((screen.model.sessions.hits, screen.model.sessions.total), (1, 6));
+    screen.press("enter");
+    assert_eq!((screen.model.pane, screen.model.front.clone()), (Pane::List, key("s5")));
+    assert_eq!(screen.model.sessions.rows.len(), 1);
+    screen.press("esc");
+    assert_eq!(screen.model.sessions.rows.len(), 6);
+    assert_eq!(screen.model.sessions.current().unwrap().name, "s5");
+}
+
+#[test]
+fn a_command_typed_into_the_filter_goes_to_the_composer_with_enter() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    screen.press("/").types("queue zzz");
+    assert_eq!(switchboard::console::app::filter_offers(&screen.model).as_deref(), Some("/queue zzz"));
+    screen.press("enter");
+    assert_eq!((screen.model.pane, screen.draft().as_str()), (Pane::Composer, "/queue zzz"));
+    assert_eq!(screen.model.sessions.rows.len(), 2);
+}
+
+#[test]
+fn at_most_one_question_of_a_kind_is_on_its_way_and_the_newest_wins() {
+    let mut screen = Screen::on((1..=4).map(|n| session(&format!("s{n}"), n)).collect());
+    screen.answers = Answering::WhenTold;
+    screen.press("j j j");
+    let conversations =
+        screen.waits_for().iter().filter(|query| matches!(query, Query::Conversation { .. })).count();
+    assert_eq!(conversations, 1);
+    screen.answer();
+    assert_eq!(screen.model.conversation.session, Some(id(4)));
+    let last = screen.tables.asked.iter().rev().find(|query| matches!(query, Query::Conversation { .. }));
+    assert!(matches!(last, Some(Query::Conversation { session, .. }) if *session == id(4)));
+}
+
+#[test]
+fn the_next_thing_that_needs_a_person_is_one_key_away_and_r_goes_on() {
+    let mut rows: Vec<_> = (1..=3).map(|n| session(&format!("s{n}"), n)).collect();
+    rows[2].state = SessionState::NeedsYou;
+    rows[2].session.hold = Some(Hold { reason: HoldReason::BackendError, since: noon(), probe_at: None });
+    let mut screen = Screen::on(rows);
+    screen.press("j i").types("text").press("F8");
+    assert_eq!((screen.model.pane, screen.model.front.clone()), (Pane::List, key("s3")));
+    screen.press("r");
+    assert_eq!(screen.acts(), [&Command::Continue { session: id(3) }]);
+}
+
+#[test]
+fn a_reset_keeps_the_place_and_shows_the_new_memory() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    screen.tables.change("a", |row| {
+        row.session.previous = Some(row.session.id.clone());
+        row.session.id = id(9);
+    });
+    screen.happens(Some(&id(9)), EventKind::SessionCreated { key: key("a"), previous: Some(id(1)) });
+    assert_eq!(screen.model.front, key("a"));
+    assert_eq!(screen.model.conversation.session, Some(id(9)));
+    screen.press("p y");
+    assert!(
+        matches!(screen.acts()[0], Command::Submit { text, .. } if *text == format!("/resume {}", id(1)))
+    );
+}
+
+#[test]
+fn the_log_pauses_when_it_is_scrolled_counts_and_follows_again() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    for _ in 0..20 {
+        screen.happens(Some(&id(1)), EventKind::EngineReleased);
+    }
+    screen.press("5");
+    assert_eq!((screen.model.view, screen.model.log.rows.len()), (View::Log, 20));
+    screen.happens(None, EventKind::EngineReleased);
+    assert_eq!(screen.model.log.selected, 20);
+    screen.press("k k");
+    for _ in 0..312 {
+        screen.happens(None, EventKind::EngineReleased);
+    }
+    assert_eq!(screen.model.log.follow, Follow::Paused { new: 312 });
+    assert_eq!(screen.model.log.rows.len(), 21);
+    screen.press("G");
+    assert_eq!(screen.model.log.follow, Follow::On);
+    assert_eq!(screen.model.log.current().unwrap().seq.0, 333);
+}
+
+#[test]
+fn the_log_is_narrowed_by_level_and_session() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    screen.happens(Some(&id(1)), EventKind::EngineReleased);
+    screen.happens(Some(&id(2)), EventKind::EngineHeld { why: "x".into() });
+    screen.press("g l -");
+    assert_eq!(screen.model.log.level, Level::Warn);
+    assert_eq!(screen.model.log.rows.len(), 1);
+    screen.press("+ s");
+    assert_eq!(screen.model.log.only, Some(id(2)));
+    assert_eq!(screen.model.log.rows.len(), 1);
+    screen.press("enter");
+    assert_eq!((screen.model.view, screen.model.front.clone()), (View::Sessions, key("b")));
+}
+
+#[test]
+fn foreign_names_are_harmless() {
+    let mut row = session("a", 1);
+    row.session.title = Some("x\u{1b}[2J\u{202e}\u{9b}y".to_owned());
+    row.last_error = Some("bad\u{1b}]0;x\u{7}\nline".to_owned());
+    let screen = Screen::on(vec![row]);
+    let shown = &screen.model.sessions.rows[0];
+    for text in [&shown.name, shown.last_error.as_ref().unwrap()] {
+        assert!(!text.chars().any(|c| c.is_control() || c == '\u{202e}'), "{text:?}");
+    }
+}
+
+#[test]
+fn a_screen_that_lagged_says_so_and_asks_for_all_anew() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    screen.tables.asked.clear();
+    screen.tell(Msg::Update(switchboard::domain::api::Update::Lagged { missed: 4812 }));
+    let behind = switchboard::console::app::header::header(&screen.model).behind.unwrap();
+    assert_eq!(behind, "SCREEN BEHIND: 4,812 events skipped, reloaded at 13:00:00");
+    for wanted in ["Overview", "Sessions", "Conversation", "SessionQueue", "Events"] {
+        assert!(screen.tables.asked.iter().any(|query| format!("{query:?}").starts_with(wanted)), "{wanted}");
+    }
+}

@@ -1,0 +1,287 @@
+//! The composer: what Enter will do, what became of it, and that no text is lost.
+
+use chrono::TimeDelta;
+use switchboard::console::app::composer::AckState;
+use switchboard::console::app::focus::Pane;
+use switchboard::console::app::model::Access;
+use switchboard::console::app::msg::{Effect, Failure, Reach};
+use switchboard::console::app::overlay::Overlay;
+use switchboard::domain::api::{Command, ComposerMemory, Reply};
+use switchboard::domain::id::ItemId;
+use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Source};
+
+use crate::support::screen::{Screen, id, item, key, noon, running, session};
+
+fn submitted(text: &str, intent: Intent) -> Command {
+    Command::Submit { to: key("console"), text: text.to_owned(), intent, source: Source::Console }
+}
+
+#[test]
+fn a_second_plain_message_while_a_turn_runs_shows_what_it_replaces() {
+    let mut row = running(session("console", 1), 7);
+    let mut screen = Screen::on(vec![row.clone()]);
+    assert_eq!(screen.border(), "runs next");
+    row.slot = Some(item(&row, 3, Lane::Slot, ItemState::Waiting, "make it shorter").item);
+    screen.tables.sessions = vec![row.clone()];
+    screen.happens(Some(&row.session.id), told());
+    assert_eq!(screen.border(), "REPLACES \"make it shorter\"");
+}
+
+fn told() -> switchboard::domain::event::EventKind {
+    switchboard::domain::event::EventKind::Edited { item: ItemId(3) }
+}
+
+#[test]
+fn the_border_follows_mode_hold_and_gate() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    assert_eq!(screen.border(), "runs at once");
+    let cases = [
+        (BusyMode::Queue, false, "queued, 3rd"),
+        (BusyMode::Interrupt, false, "STOPS the turn, runs next"),
+        (BusyMode::Steer, true, "handed to the running turn"),
+        (BusyMode::Steer, false, "queued, 3rd"),
+    ];
+    for (mode, steerable, words) in cases {
+        screen.tables.sessions = vec![running(session("console", 1), 7)];
+        screen.tables.change("console", |row| {
+            row.session.busy_mode = Some(mode);
+            row.queued = 2;
+            row.turn.as_mut().unwrap().steerable = steerable;
+        });
+        screen.happens(Some(&id(1)), told());
+        assert_eq!(screen.border(), words, "{mode}");
+    }
+    screen.tables.sessions = vec![session("console", 1)];
+    screen.tables.engine.gate = Gate::Held;
+    screen.happens(Some(&id(1)), told());
+    assert_eq!(screen.border(), "runs next: the engine is on hold");
+}
+
+#[test]
+fn what_is_typed_changes_what_the_border_says() {
+    let mut screen = Screen::on(vec![running(session("console", 1), 7)]);
+    screen.types("/queue x");
+    assert_eq!(screen.border(), "queued, 1st");
+    screen.press("ctrl-u").types("/stauts");
+    assert_eq!(screen.border(), "refused, /stauts is no command");
+    screen.press("ctrl-u").types("/title");
+    assert_eq!(screen.border(), "refused, write /title NAME");
+    screen.press("ctrl-u").types("/status");
+    assert!(screen.border().starts_with("/status: "), "{}", screen.border());
+}
+
+#[test]
+fn a_sent_message_is_acknowledged_at_once_and_then_truly() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("hello").press("enter");
+    assert_eq!(screen.draft(), "");
+    assert_eq!(screen.ack(), "sending…");
+    assert_eq!(screen.acts(), [&submitted("hello", Intent::Plain)]);
+    let ack = Ack::Replaces { item: ItemId(4), sent_at: noon(), interrupts: false };
+    screen.replies(Ok(Reply::Accepted { session: id(1), item: ItemId(9), ack }));
+    assert_eq!(screen.ack(), "replaces your message of 13:00 (kept)");
+}
+
+#[test]
+fn a_refused_message_comes_back_into_the_composer_with_the_reason() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("hello").press("enter");
+    screen.replies(Err(Failure::Refused("refused: the queue is full (500)".to_owned())));
+    assert_eq!(screen.draft(), "hello");
+    assert_eq!(screen.ack(), "refused: the queue is full (500)");
+    assert_eq!(screen.model.composer().unwrap().ack.as_ref().unwrap().state, AckState::Refused);
+}
+
+#[test]
+fn a_refused_message_never_overwrites_what_was_begun_meanwhile() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("first").press("enter").types("second");
+    screen.commands.retain(|(_, command)| matches!(command, Command::Submit { .. }));
+    screen.replies(Err(Failure::Refused("no".to_owned())));
+    assert_eq!(screen.draft(), "second");
+    screen.press("up");
+    assert_eq!(screen.draft(), "first");
+    screen.press("down");
+    assert_eq!(screen.draft(), "second");
+}
+
+#[test]
+fn ctrl_o_sends_as_queue_item() {
+    let mut screen = Screen::on(vec![running(session("console", 1), 7)]);
+    screen.types("later").press("ctrl-o");
+    assert_eq!(screen.acts(), [&submitted("later", Intent::Queue)]);
+}
+
+#[test]
+fn an_unknown_command_is_not_sent_and_stays_written() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("/stauts").press("enter");
+    assert!(screen.acts().is_empty());
+    assert_eq!(screen.draft(), "/stauts");
+    assert!(screen.ack().contains("did you mean /status"), "{}", screen.ack());
+}
+
+#[test]
+fn a_paste_is_one_draft_and_sends_nothing() {
+    let mut screen = Screen::on(vec![running(session("console", 1), 7)]);
+    screen.pastes("one\r\n/reset\rthree\nfo\u{1b}[201~ur\u{0}\nfive");
+    assert_eq!(screen.draft(), "one\n/reset\nthree\nfo[201~ur\nfive");
+    assert!(screen.acts().is_empty());
+    screen.press("enter");
+    assert_eq!(screen.acts(), [&submitted("one\n/reset\nthree\nfo[201~ur\nfive", Intent::Plain)]);
+}
+
+#[test]
+fn a_paste_without_brackets_is_one_draft_too() {
+    let mut screen = Screen::on(vec![running(session("console", 1), 7)]);
+    screen.pours("one\r/reset\rthree\r");
+    assert_eq!(screen.draft(), "one\n/reset\nthree\n");
+    assert!(screen.acts().is_empty());
+}
+
+#[test]
+fn a_line_that_arrives_at_once_with_its_enter_is_sent() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.pours("hello\r");
+    assert_eq!(screen.acts(), [&submitted("hello", Intent::Plain)]);
+}
+
+#[test]
+fn a_paste_over_the_list_becomes_a_draft_and_never_keys() {
+    let mut screen = Screen::on(vec![session("console", 1), session("other", 2)]);
+    assert_eq!(screen.model.pane, Pane::List);
+    screen.pastes("xxq");
+    assert_eq!((screen.model.pane, screen.draft().as_str()), (Pane::Composer, "xxq"));
+}
+
+#[test]
+fn keys_that_pour_into_a_list_are_dropped_with_a_notice() {
+    let mut screen = Screen::on(vec![session("console", 1), session("other", 2)]);
+    screen.pours("jxqxqxq");
+    assert!(screen.model.overlays.is_empty() && screen.acts().is_empty());
+    assert!(screen.told().contains("dropped"), "{}", screen.told());
+    screen.pours("jk");
+    assert_eq!(screen.model.sessions.selected, 0);
+    assert_eq!(screen.model.front, key("console"));
+}
+
+#[test]
+fn a_slash_completes_with_tab_and_enter_and_a_complete_one_is_sent() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("/stat").press("tab");
+    assert_eq!((screen.draft().as_str(), screen.model.pane), ("/status", Pane::Composer));
+    screen.press("ctrl-u").types("/tit").press("enter");
+    assert_eq!(screen.draft(), "/title ");
+    screen.types("x").press("enter");
+    assert_eq!(screen.acts(), [&submitted("/title x", Intent::Plain)]);
+    screen.types("/stop").press("enter");
+    assert_eq!(screen.acts().len(), 2);
+}
+
+#[test]
+fn arrows_choose_in_the_completion_and_esc_closes_it_first() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("/st");
+    let popup = screen.model.composer().unwrap().popup.clone().unwrap();
+    assert!(popup.entries.len() > 1);
+    screen.press("down enter");
+    assert_eq!(screen.draft().trim_end(), format!("/{}", popup.entries[1].name));
+    screen.press("ctrl-u").types("/st").press("esc");
+    assert!(screen.model.composer().unwrap().popup.is_none());
+    assert_eq!(screen.model.pane, Pane::Composer);
+    screen.press("esc");
+    assert_eq!(screen.model.pane, Pane::List);
+    assert_eq!(screen.draft(), "/st");
+}
+
+#[test]
+fn drafts_belong_to_their_session_and_are_saved_after_a_pause() {
+    let mut screen = Screen::on(vec![session("console", 1), session("other", 2)]);
+    screen.press("i").types("for the console").wait(TimeDelta::seconds(2));
+    let saved = Command::SaveDraft { key: key("console"), text: "for the console".to_owned() };
+    assert_eq!(screen.commands.last().unwrap().1, saved);
+    screen.press("esc j i");
+    assert_eq!(screen.draft(), "");
+    screen.types("x").press("esc");
+    let memory = ComposerMemory { draft: "for the console".to_owned(), history: Vec::new() };
+    screen.tables.composers.insert(key("console"), memory);
+    screen.press("k");
+    assert_eq!(screen.draft(), "for the console");
+    let left = Command::SaveDraft { key: key("other"), text: "x".to_owned() };
+    assert!(screen.commands.iter().any(|(_, command)| *command == left));
+}
+
+#[test]
+fn a_draft_of_the_store_never_overwrites_what_was_typed_first() {
+    use crate::support::screen::Answering;
+    let mut screen =
+        Screen::built(vec![session("console", 1)], Reach::Here, Access::Full, Answering::WhenTold);
+    screen.types("typed");
+    let memory = ComposerMemory { draft: "stored".to_owned(), history: vec!["old".to_owned()] };
+    screen.tables.composers.insert(key("console"), memory);
+    screen.answer();
+    assert_eq!(screen.draft(), "typed");
+    screen.press("up");
+    assert_eq!(screen.draft(), "old");
+}
+
+#[test]
+fn the_history_is_searched() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    let history = ["build it", "test it", "ship it"].map(str::to_owned).to_vec();
+    screen.tables.composers.insert(key("console"), ComposerMemory { draft: String::new(), history });
+    let sessions = screen.tables.sessions.clone();
+    let composers = std::mem::take(&mut screen.tables.composers);
+    let mut screen =
+        Screen::built(sessions, Reach::Here, Access::Full, crate::support::screen::Answering::WhenTold);
+    screen.tables.composers = composers;
+    screen.answer();
+    screen.press("ctrl-r").types("tst").press("enter");
+    assert_eq!(screen.draft(), "test it");
+    assert!(screen.model.overlays.is_empty());
+}
+
+#[test]
+fn the_external_editor_gives_the_draft_back() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("a").press("ctrl-x ctrl-e");
+    assert_eq!(screen.effects, [Effect::OpenEditor("a".to_owned())]);
+    screen.tell(switchboard::console::app::Msg::EditorClosed(Ok("a\nb\n".to_owned())));
+    assert_eq!(screen.draft(), "a\nb");
+}
+
+#[test]
+fn a_command_that_would_lose_something_asks_and_does_it_on_yes() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("/new").press("enter");
+    screen.replies(Ok(Reply::Asks {
+        question: "2 waiting messages would be lost".into(),
+        confirm: "/new!".into(),
+    }));
+    assert!(matches!(screen.model.overlays.last(), Some(Overlay::Confirm(_))));
+    screen.press("y");
+    assert!(screen.acts().contains(&&submitted("/new!", Intent::Plain)));
+}
+
+#[test]
+fn a_shown_text_is_safe_and_closes_with_esc_back_to_the_composer() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("/status").press("enter");
+    let text = "line\u{1b}]52;c;QUJD\u{7}\nmore".to_owned();
+    screen.replies(Ok(Reply::Shown { title: "status".into(), text }));
+    let Some(Overlay::Viewer(viewer)) = screen.model.overlays.last() else { panic!("nothing is shown") };
+    assert!(!viewer.text.contains('\u{1b}') && viewer.text.contains("\nmore"));
+    screen.press("esc");
+    assert!(screen.model.overlays.is_empty());
+    assert_eq!(screen.model.pane, Pane::Composer);
+}
+
+#[test]
+fn read_only_sends_nothing_and_says_so_on_the_border() {
+    let reach = Reach::Attached { pid: 4121 };
+    let mut screen = Screen::reached(vec![session("console", 1)], reach, Access::ReadOnly);
+    screen.types("hello").press("enter").wait(TimeDelta::seconds(5));
+    assert!(screen.commands.is_empty());
+    assert!(screen.border().starts_with("read-only"));
+    assert_eq!(screen.draft(), "hello");
+}

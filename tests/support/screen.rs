@@ -1,0 +1,433 @@
+//! An operator before a screen whose engine is a few tables: keys in, state and commands out.
+
+use std::collections::HashMap;
+
+use chrono::TimeDelta;
+use switchboard::console::app::key::{Code, Key, sequence};
+use switchboard::console::app::keymap::KeyMap;
+use switchboard::console::app::model::{Access, Model, Start};
+use switchboard::console::app::msg::{Effect, Failure, Measured, MouseOwner, Msg, Reach, Ticket, Timer};
+use switchboard::console::app::{start, update};
+use switchboard::domain::Time;
+use switchboard::domain::api::*;
+use switchboard::domain::event::{Event, EventKind};
+use switchboard::domain::filter::{Filter, Subject};
+use switchboard::domain::history::{Body, Entry};
+use switchboard::domain::id::*;
+use switchboard::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
+use switchboard::domain::session::{Session, SessionState, Usage};
+use switchboard::domain::turn::TurnState;
+
+/// The tables that answer the screen's questions.
+pub struct Tables {
+    pub sessions: Vec<SessionRow>,
+    pub conversations: HashMap<SessionId, Vec<Entry>>,
+    pub live: HashMap<SessionId, LiveOutput>,
+    pub items: Vec<QueueRow>,
+    pub composers: HashMap<SessionKey, ComposerMemory>,
+    pub events: Vec<Event>,
+    pub engine: EngineStatus,
+    pub asked: Vec<Query>,
+}
+
+/// An operator, the screen's state, and what the screen asked for.
+pub struct Screen {
+    pub model: Model,
+    pub tables: Tables,
+    /// Commands without a reply yet, in order.
+    pub commands: Vec<(Ticket, Command)>,
+    /// All other effects, in order.
+    pub effects: Vec<Effect>,
+    pub now: Time,
+    /// Whether questions are answered at once.
+    pub answers: Answering,
+    waiting: Vec<(Ticket, Query)>,
+    timers: HashMap<Timer, Time>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Answering {
+    AtOnce,
+    WhenTold,
+}
+
+pub fn noon() -> Time {
+    "2026-03-02T12:00:00Z".parse().unwrap()
+}
+
+pub fn key(name: &str) -> SessionKey {
+    SessionKey::local(name).unwrap()
+}
+
+pub fn id(number: u32) -> SessionId {
+    SessionId::new(noon() - TimeDelta::days(1), number)
+}
+
+/// An idle session; the higher its number, the longer it is idle.
+pub fn session(name: &str, number: u32) -> SessionRow {
+    let session = Session {
+        id: id(number),
+        key: key(name),
+        conversation: None,
+        title: None,
+        created_at: noon() - TimeDelta::days(1),
+        last_activity_at: noon() - TimeDelta::minutes(i64::from(number) + 1),
+        ended: None,
+        previous: None,
+        turns: 3,
+        usage: Usage::default(),
+        model: None,
+        busy_mode: None,
+        hold: None,
+        dead_turns: 0,
+    };
+    SessionRow { session, state: SessionState::Idle, turn: None, slot: None, queued: 0, last_error: None }
+}
+
+pub fn running(mut row: SessionRow, turn: i64) -> SessionRow {
+    row.state = SessionState::Runs;
+    row.turn = Some(RunningTurn {
+        turn: TurnId(turn),
+        since: noon() - TimeDelta::seconds(8),
+        steerable: false,
+        stopping: false,
+        last_output_at: None,
+    });
+    row
+}
+
+pub fn item(row: &SessionRow, number: i64, lane: Lane, state: ItemState, text: &str) -> QueueRow {
+    let item = Item {
+        id: ItemId(number),
+        session: row.session.id.clone(),
+        lane,
+        state,
+        text: text.to_owned(),
+        source: Source::Console,
+        created_at: noon(),
+        turn: None,
+        note: None,
+    };
+    QueueRow {
+        item,
+        key: row.session.key.clone(),
+        session_name: row.session.name().to_owned(),
+        position: None,
+        held: None,
+    }
+}
+
+pub fn entry(row: &SessionRow, number: i64, body: Body) -> Entry {
+    Entry {
+        id: MessageId(number),
+        session: row.session.id.clone(),
+        turn: TurnId(number),
+        at: noon() - TimeDelta::minutes(30) + TimeDelta::seconds(number),
+        body,
+        turn_state: TurnState::Done,
+    }
+}
+
+pub fn said(row: &SessionRow, number: i64, text: &str) -> Entry {
+    entry(row, number, Body::User { text: text.to_owned(), steered: false })
+}
+
+impl Screen {
+    /// A screen on an engine with these sessions, after its first answers.
+    pub fn on(sessions: Vec<SessionRow>) -> Self {
+        Self::reached(sessions, Reach::Here, Access::Full)
+    }
+
+    pub fn reached(sessions: Vec<SessionRow>, reach: Reach, access: Access) -> Self {
+        Self::built(sessions, reach, access, Answering::AtOnce)
+    }
+
+    pub fn built(sessions: Vec<SessionRow>, reach: Reach, access: Access, answers: Answering) -> Self {
+        let model = Model::new(Start {
+            keymap: KeyMap::shipped(),
+            zone: chrono_tz::Europe::Berlin,
+            now: noon(),
+            reach,
+            access,
+            mouse: MouseOwner::Console,
+            size: (80, 24),
+            config_path: "/home/ana/.switchboard/config.toml".to_owned(),
+        });
+        let engine = EngineStatus {
+            run: None,
+            gate: Gate::Open,
+            held: None,
+            drain: None,
+            agent: "practice agent, offline".to_owned(),
+            busy_mode: BusyMode::Replace,
+            max_queued: 500,
+            store_trouble: None,
+        };
+        let tables = Tables {
+            sessions,
+            conversations: HashMap::new(),
+            live: HashMap::new(),
+            items: Vec::new(),
+            composers: HashMap::new(),
+            events: Vec::new(),
+            engine,
+            asked: Vec::new(),
+        };
+        let mut screen = Self {
+            model,
+            tables,
+            commands: Vec::new(),
+            effects: Vec::new(),
+            now: noon(),
+            answers,
+            waiting: Vec::new(),
+            timers: HashMap::new(),
+        };
+        let effects = start(&mut screen.model);
+        screen.take(effects);
+        screen.draws();
+        screen
+    }
+
+    /// The drawing measured a usual 80×24 terminal.
+    pub fn draws(&mut self) {
+        let measured = Measured {
+            list_rows: 6,
+            queue_rows: 3,
+            conversation_lines: 8,
+            overlay_rows: 10,
+            overlay_lines: 40,
+            ..Measured::default()
+        };
+        self.tell(Msg::Drawn(measured));
+    }
+
+    pub fn tell(&mut self, msg: Msg) {
+        let effects = update(&mut self.model, msg);
+        self.take(effects);
+    }
+
+    fn take(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Query { ticket, query, .. } => {
+                    self.tables.asked.push(query.clone());
+                    self.waiting.push((ticket, query));
+                }
+                Effect::Command { ticket, command } => self.commands.push((ticket, command)),
+                Effect::Timer { timer, at } => drop(self.timers.insert(timer, at)),
+                effect => self.effects.push(effect),
+            }
+        }
+        if self.answers == Answering::AtOnce {
+            self.answer();
+        }
+    }
+
+    /// Answers every question that waits, and those that follow from the answers.
+    pub fn answer(&mut self) {
+        while !self.waiting.is_empty() {
+            let (ticket, query) = self.waiting.remove(0);
+            let answer = self.tables.answer(&query);
+            let effects = update(&mut self.model, Msg::Answered { ticket, result: Ok(answer) });
+            self.take(effects);
+        }
+    }
+
+    pub fn waits_for(&self) -> Vec<&Query> {
+        self.waiting.iter().map(|(_, query)| query).collect()
+    }
+
+    /// Presses keys, one after the other, at a person's pace.
+    pub fn press(&mut self, keys: &str) -> &mut Self {
+        for key in sequence(keys).unwrap() {
+            self.wait(TimeDelta::milliseconds(500));
+            self.tell(Msg::Key(key, self.now));
+        }
+        self
+    }
+
+    /// Types a text, at a person's pace.
+    pub fn types(&mut self, text: &str) -> &mut Self {
+        for c in text.chars() {
+            self.wait(TimeDelta::milliseconds(100));
+            self.tell(Msg::Key(Key::plain(Code::Char(c)), self.now));
+        }
+        self
+    }
+
+    /// The same bytes as a paste without brackets: a character a millisecond, CR as Enter.
+    pub fn pours(&mut self, text: &str) -> &mut Self {
+        self.wait(TimeDelta::seconds(1));
+        for c in text.chars() {
+            self.now += TimeDelta::milliseconds(1);
+            let code = if c == '\r' { Code::Enter } else { Code::Char(c) };
+            self.tell(Msg::Key(Key::plain(code), self.now));
+        }
+        self.wait(TimeDelta::milliseconds(100));
+        self
+    }
+
+    pub fn pastes(&mut self, text: &str) -> &mut Self {
+        self.wait(TimeDelta::milliseconds(500));
+        self.tell(Msg::Paste(text.to_owned(), self.now));
+        self
+    }
+
+    /// Time passes; timers that are due fire.
+    pub fn wait(&mut self, span: TimeDelta) -> &mut Self {
+        let until = self.now + span;
+        while let Some((timer, at)) = self
+            .timers
+            .iter()
+            .filter(|(_, at)| **at <= until)
+            .min_by_key(|(_, at)| **at)
+            .map(|(t, at)| (*t, *at))
+        {
+            self.timers.remove(&timer);
+            self.now = self.now.max(at);
+            self.tell(Msg::Fired(timer, self.now));
+        }
+        self.now = until;
+        self
+    }
+
+    /// The engine replies to the oldest command.
+    pub fn replies(&mut self, result: Result<Reply, Failure>) {
+        let (ticket, _) = self.commands.remove(0);
+        self.tell(Msg::Replied { ticket, result });
+    }
+
+    /// An event of a session happened; the tables tell what is true since.
+    pub fn happens(&mut self, session: Option<&SessionId>, kind: EventKind) {
+        let seq = Seq(self.tables.events.len() as i64 + 1);
+        let event = Event { seq, at: self.now, session: session.cloned(), kind };
+        self.tables.events.push(event.clone());
+        self.tell(Msg::Update(Update::Event(event.into())));
+    }
+
+    /// The commands that would change something, without those about drafts.
+    pub fn acts(&self) -> Vec<&Command> {
+        let drafts = |command: &&Command| {
+            !matches!(command, Command::SaveDraft { .. } | Command::RememberDraft { .. })
+        };
+        self.commands.iter().map(|(_, command)| command).filter(drafts).collect()
+    }
+
+    pub fn draft(&self) -> String {
+        self.model.composer().map(|composer| composer.text.text()).unwrap_or_default()
+    }
+
+    pub fn border(&self) -> String {
+        switchboard::console::app::border::border(&self.model).enter
+    }
+
+    pub fn ack(&self) -> String {
+        let ack = self.model.composer().and_then(|composer| composer.ack.as_ref());
+        ack.map(|ack| ack.words.clone()).unwrap_or_default()
+    }
+
+    /// What was just told.
+    pub fn told(&self) -> String {
+        self.model.notices.last().map(|notice| notice.words.clone()).unwrap_or_default()
+    }
+}
+
+impl Tables {
+    fn row(&self, session: &SessionId) -> Option<&SessionRow> {
+        self.sessions.iter().find(|row| row.session.id == *session)
+    }
+
+    /// Changes a session.
+    pub fn change(&mut self, name: &str, change: impl FnOnce(&mut SessionRow)) {
+        let row = self.sessions.iter_mut().find(|row| row.session.key == key(name)).unwrap();
+        change(row);
+    }
+
+    pub fn answer(&self, query: &Query) -> Answer {
+        match query {
+            Query::Overview => Answer::Overview(Box::new(Overview {
+                engine: self.engine.clone(),
+                sessions: self.sessions.len(),
+                needs_you: self.sessions.iter().filter(|row| row.state == SessionState::NeedsYou).count(),
+                running: self.sessions.iter().filter(|row| row.turn.is_some()).count(),
+                waiting: self.items.len(),
+                last_event: None,
+            })),
+            Query::Sessions { filter, after, limit } => {
+                let filter = Filter::parse(filter);
+                let mut rows: Vec<&SessionRow> = self
+                    .sessions
+                    .iter()
+                    .filter(|row| {
+                        filter.matches(&Subject {
+                            name: row.session.name(),
+                            key: row.session.key.as_str(),
+                            platform: row.session.key.parts().platform,
+                            state: row.state,
+                        })
+                    })
+                    .collect();
+                let order = |row: &SessionRow| {
+                    (
+                        row.state.rank(),
+                        std::cmp::Reverse(row.session.last_activity_at),
+                        row.session.id.clone(),
+                    )
+                };
+                rows.sort_by_key(|row| order(row));
+                let hits = rows.len();
+                let after = after
+                    .as_ref()
+                    .map(|at| (at.rank, std::cmp::Reverse(at.last_activity_at), at.session.clone()));
+                let page =
+                    rows.into_iter().filter(|row| after.as_ref().is_none_or(|after| order(row) > *after));
+                let rows = page.take(*limit).cloned().collect();
+                Answer::Sessions(SessionPage { rows, hits, total: self.sessions.len() })
+            }
+            Query::SessionAt { key } => {
+                let row = self.sessions.iter().find(|row| row.session.key == *key);
+                Answer::Session(row.cloned().map(Box::new))
+            }
+            Query::Conversation { session, before, limit } => {
+                let all = self.conversations.get(session).cloned().unwrap_or_default();
+                let page: Vec<Entry> =
+                    all.into_iter().filter(|entry| before.is_none_or(|before| entry.id < before)).collect();
+                let skip = page.len().saturating_sub(*limit);
+                let live = if before.is_none() { self.live.get(session).cloned() } else { None };
+                Answer::Conversation(ConversationPage {
+                    more_before: skip > 0,
+                    entries: page.into_iter().skip(skip).collect(),
+                    live,
+                })
+            }
+            Query::SessionQueue { session } => {
+                Answer::Queue(self.items.iter().filter(|row| row.item.session == *session).cloned().collect())
+            }
+            Query::Backlog { .. } => Answer::Queue(
+                self.items
+                    .iter()
+                    .filter(|row| matches!(row.item.state, ItemState::Waiting | ItemState::Running))
+                    .cloned()
+                    .collect(),
+            ),
+            Query::Events { page, level, session, limit } => {
+                let fits = |event: &&Event| {
+                    event.kind.level() >= *level
+                        && session.as_ref().is_none_or(|session| event.session.as_ref() == Some(session))
+                        && match page {
+                            EventPage::Newest => true,
+                            EventPage::Before(seq) => event.seq < *seq,
+                            EventPage::After(seq) => event.seq > *seq,
+                        }
+                };
+                let events: Vec<Event> = self.events.iter().filter(fits).cloned().collect();
+                let skip = events.len().saturating_sub(*limit);
+                Answer::Events(events.into_iter().skip(skip).collect())
+            }
+            Query::Composer { key } => Answer::Composer(self.composers.get(key).cloned().unwrap_or_default()),
+            Query::Session { session } => Answer::Session(self.row(session).cloned().map(Box::new)),
+            query => panic!("the screen never asks {query:?}"),
+        }
+    }
+}
