@@ -4,6 +4,6 @@
 pub mod clock;
 pub mod files;
 pub mod pty;
+pub mod screen;
 pub mod scripted;
 pub mod world;
-pub mod screen;
