@@ -252,10 +252,14 @@ impl Conversation {
     pub(super) fn take_put_aside(&mut self, rows: &[ItemRow]) {
         let aside = rows.iter().filter(|row| row.was_put_aside()).map(|row| {
             let word = match row.row.item.state {
-                ItemState::Superseded => "replaced (kept)",
-                _ => "cleared (kept)",
+                ItemState::Superseded => "replaced",
+                _ => "cleared",
             };
-            let note = row.note.as_ref().map_or(word.to_owned(), |note| format!("{word}: {note}"));
+            let note = match &row.note {
+                Some(note) if note.starts_with(word) => format!("{note} (kept)"),
+                Some(note) => format!("{word} (kept): {note}"),
+                None => format!("{word} (kept)"),
+            };
             let key = EntryKey::PutAside(row.id());
             Shown {
                 key,
@@ -296,7 +300,8 @@ impl Conversation {
                 return Again::Ask;
             }
         }
-        if let Some(shown) = self.entries.last_mut() {
+        let key = self.live.last().map(|live| self.shown_in(live));
+        if let Some(shown) = self.entries.iter_mut().rfind(|shown| Some(shown.key) == key) {
             shown.revision = revision;
         }
         Again::No
@@ -308,12 +313,19 @@ impl Conversation {
         let (old, new) = live.text.split_at(live.text.len() - bytes);
         // A line break of two characters may have been torn.
         let new = if old.ends_with('\r') { new.strip_prefix('\n').unwrap_or(new) } else { new };
-        let key = EntryKey::Live(live.turn, live.stream);
-        match self.entries.last_mut().filter(|shown| shown.key == key).map(|shown| &mut shown.body) {
-            Some(ShownBody::Agent { text } | ShownBody::Reasoning { text }) => {
-                text.push_str(&many_lines(new))
-            }
+        let key = self.shown_in(live);
+        match self.entries.iter_mut().rfind(|shown| shown.key == key).map(|shown| &mut shown.body) {
+            Some(ShownBody::Agent { text } | ShownBody::Reasoning { text }) => text.push_str(&many_lines(new)),
             _ => self.rebuild(),
+        }
+    }
+
+    /// The entry that shows a live text: the kept one that it goes on from, so that a line is not
+    /// torn where it was kept; else its own.
+    fn shown_in(&self, live: &Live) -> EntryKey {
+        match self.kept.last().filter(|kept| live.goes_on(&kept.entry)) {
+            Some(kept) => EntryKey::Message(kept.entry.id),
+            None => EntryKey::Live(live.turn, live.stream),
         }
     }
 
@@ -371,8 +383,15 @@ impl Conversation {
         }
         entries.extend(aside.map(|shown| self.refolded(shown)));
         for live in &self.live {
-            let key = EntryKey::Live(live.turn, live.stream);
+            let key = self.shown_in(live);
             let text = many_lines(&live.text).into_owned();
+            if let Some(shown) = entries.iter_mut().rfind(|shown| shown.key == key) {
+                shown.revision = live.revision;
+                if let ShownBody::Agent { text: kept } | ShownBody::Reasoning { text: kept } = &mut shown.body {
+                    kept.push_str(&text);
+                }
+                continue;
+            }
             let body = match live.stream {
                 StreamKind::Text => ShownBody::Agent { text },
                 StreamKind::Reasoning => ShownBody::Reasoning { text },

@@ -40,6 +40,16 @@ impl Live {
     fn end(&self) -> u64 {
         self.offset + self.text.len() as u64
     }
+
+    /// Whether it begins where a kept entry ends.
+    pub(super) fn goes_on(&self, entry: &Entry) -> bool {
+        let kept_to = match (&entry.body, self.stream) {
+            (Body::Agent { text, offset }, StreamKind::Text)
+            | (Body::Reasoning { text, offset }, StreamKind::Reasoning) => offset + text.len() as u64,
+            _ => return false,
+        };
+        entry.turn == self.turn && kept_to == self.offset
+    }
 }
 
 impl From<LiveOutput> for Live {
