@@ -3,7 +3,9 @@
 
 pub mod clock;
 pub mod files;
+pub mod models;
 pub mod pty;
 pub mod screen;
 pub mod scripted;
+pub mod vt;
 pub mod world;

@@ -315,7 +315,9 @@ impl Conversation {
         let new = if old.ends_with('\r') { new.strip_prefix('\n').unwrap_or(new) } else { new };
         let key = self.shown_in(live);
         match self.entries.iter_mut().rfind(|shown| shown.key == key).map(|shown| &mut shown.body) {
-            Some(ShownBody::Agent { text } | ShownBody::Reasoning { text }) => text.push_str(&many_lines(new)),
+            Some(ShownBody::Agent { text } | ShownBody::Reasoning { text }) => {
+                text.push_str(&many_lines(new))
+            }
             _ => self.rebuild(),
         }
     }
@@ -387,7 +389,8 @@ impl Conversation {
             let text = many_lines(&live.text).into_owned();
             if let Some(shown) = entries.iter_mut().rfind(|shown| shown.key == key) {
                 shown.revision = live.revision;
-                if let ShownBody::Agent { text: kept } | ShownBody::Reasoning { text: kept } = &mut shown.body {
+                if let ShownBody::Agent { text: kept } | ShownBody::Reasoning { text: kept } = &mut shown.body
+                {
                     kept.push_str(&text);
                 }
                 continue;

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::glyphs::GlyphSet;
@@ -33,9 +34,9 @@ impl Canvas<'_> {
         }
     }
 
-    /// Dresses what already stands in `area`.
+    /// Dresses what already stands in `area`. What is dressed over is never left dim.
     pub fn dress(&mut self, area: Rect, role: Role) {
-        self.buffer.set_style(area, self.theme.style(role));
+        self.buffer.set_style(area, self.theme.style(role).remove_modifier(Modifier::DIM));
     }
 
     /// Makes `area` blank, in the dress of ordinary text.

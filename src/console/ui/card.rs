@@ -38,14 +38,16 @@ pub(super) fn open(paint: &mut Paint<'_>, screen: Rect, width: usize, height: us
         };
         let mut pen = paint.row(area, y);
         pen.put(left, Role::Rule);
-        if left != vertical || y == 0 || y + 1 == area.height {
+        if y == 0 || y + 1 == area.height {
             pen.rule();
         }
-        let mut pen = paint.row(area, y);
-        pen.to(area.right() - 1).put(right, Role::Rule);
+        paint.row(area, y).to(area.right() - 1).put(right, Role::Rule);
     }
-    let shown = text::head(title, usize::from(area.width).saturating_sub(6)).text;
-    paint.row(area, 0).skip(2).put(" ", Role::Title).put(shown, Role::Title).put(" ", Role::Title);
+    if !title.is_empty() {
+        let shown = text::width(title).min(usize::from(area.width).saturating_sub(6));
+        let mut pen = paint.row(area, 0);
+        pen.skip(2).put(" ", Role::Title).column(title, shown, Role::Title).put(" ", Role::Title);
+    }
     Rect { x: area.x + 2, y: area.y + 1, width: area.width - FRAME, height: area.height - 2 }
 }
 

@@ -8,6 +8,7 @@ use super::paint::{Paint, state_role, to_cells};
 use super::theme::Role;
 use super::words::second;
 use crate::console::app::action::Action;
+use crate::console::app::card_buttons;
 use crate::console::app::overlay::{Card, CardKind};
 use crate::console::app::words::{count, running};
 use crate::domain::Time;
@@ -55,7 +56,7 @@ fn draw_gone(
     if let Some(trying) = trying {
         card::write(paint, rest, trying, Role::Runs);
     }
-    card::draw_buttons(paint, below, &buttons, marked(card));
+    draw_buttons(paint, below, card, &buttons);
 }
 
 fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
@@ -93,7 +94,7 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
         n => format!("{} on disk; new ones are taken and wait too", count(n, "message")),
     };
     fact(paint, rest, "waiting", &kept, Role::Text);
-    card::draw_buttons(paint, below, &buttons, marked(card));
+    draw_buttons(paint, below, card, &buttons);
 }
 
 fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, index: usize) {
@@ -124,14 +125,16 @@ fn fact(paint: &mut Paint<'_>, area: Rect, label: &str, words: &str, role: Role)
 }
 
 fn buttons(paint: &Paint<'_>, card: &Card) -> Vec<Button> {
-    let actions = match card.kind {
-        CardKind::Gone { .. } => [Action::Close, Action::CardReconnect, Action::CardStartHere],
-        CardKind::Drain => [Action::Close, Action::CutNow, Action::KeepRunning],
-    };
+    let actions = card_buttons(&card.kind);
     actions.iter().map(|action| Button::new(paint.model, *action, action.spec().title)).collect()
 }
 
-/// The marked button, while the card has the focus.
-fn marked(card: &Card) -> Option<usize> {
-    card.focused_at.map(|_| card.marked)
+/// Draws the buttons; while the card does not have the focus, the key that gives it.
+fn draw_buttons(paint: &mut Paint<'_>, area: Rect, card: &Card, buttons: &[Button]) {
+    let marked = card.focused_at.map(|_| card.marked);
+    if marked.is_none() {
+        let key = paint.key_everywhere(Action::NextNeed);
+        paint.row(area, 0).right(&format!("{key} goes here"), Role::Quiet);
+    }
+    card::draw_buttons(paint, area, buttons, marked);
 }

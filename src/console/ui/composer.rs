@@ -34,7 +34,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let model = paint.model;
     let focused = paint.focused(Pane::Composer);
     let border = border(model);
+    let completes = model.composer().is_some_and(|composer| composer.popup.is_some());
     let (enter, role) = match border.weight {
+        _ if completes => ("enter: completes".to_owned(), Role::Quiet),
         Weight::Normal => (format!("enter: {}", border.enter), Role::Quiet),
         Weight::Strong => (format!("enter: {}", border.enter), Role::Warning),
         Weight::Refused => (border.enter, Role::Bad),

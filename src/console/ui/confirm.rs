@@ -17,7 +17,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, confirm: &Confirm) {
     let detail = if confirm.detail.is_empty() { 0 } else { card::rows(&confirm.detail, width) + 1 };
     let button_rows = card::button_rows(&buttons, width);
     let height = card::rows(&confirm.question, width) + detail + 1 + button_rows;
-    let inner = card::open(paint, screen, width, height, "Sure?");
+    let inner = card::open(paint, screen, width, height, "");
     let (words, below) = from_bottom(inner, to_cells(button_rows));
     let mut rest = card::write(paint, words, &confirm.question, Role::Strong);
     if detail > 0 && rest.height > 1 {

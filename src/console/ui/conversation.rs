@@ -14,13 +14,17 @@ use crate::console::app::model::Model;
 use crate::console::app::msg::Anchor;
 use crate::console::app::words::{count, running, thousands};
 
+/// From so many columns the title says what was used.
+const ALL_FACTS_FROM_WIDTH: u16 = 60;
+
 pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let model = paint.model;
     let conversation = &model.conversation;
     let focused = paint.focused(Pane::Conversation);
     paint.target(area.whole(), Target::Pane(Pane::Conversation));
-    let right = facts(paint);
-    paint.title(area.title, focused, &title(model), &right);
+    let right = facts(paint, area.title.width);
+    let title = title(model, paint.canvas.glyphs.dot);
+    paint.title(area.title, focused, &title, &right);
     if conversation.entries.is_empty() {
         return draw_empty(paint, area.body);
     }
@@ -211,15 +215,15 @@ fn draw_empty(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-fn title(model: &Model) -> String {
+fn title(model: &Model, dot: &str) -> String {
     match &model.front_row {
-        Some(row) => format!("{} · {}", row.name, row.place),
+        Some(row) => format!("{} {dot} {}", row.name, row.place),
         None => crate::domain::sanitize::one_line(model.front.parts().chat_id).into_owned(),
     }
 }
 
 /// What stands beside the name: what runs, how long, how much was used.
-fn facts(paint: &mut Paint<'_>) -> String {
+fn facts(paint: &mut Paint<'_>, width: u16) -> String {
     let model = paint.model;
     let Some(row) = &model.front_row else { return String::new() };
     let mut facts = Vec::new();
@@ -227,6 +231,9 @@ fn facts(paint: &mut Paint<'_>) -> String {
         let mark = paint.motion.spinner(paint.canvas.glyphs);
         let word = if turn.stopping { "stops" } else { "runs" };
         facts.push(format!("{mark} {word} {}", running(model.now - turn.since)));
+    }
+    if width < ALL_FACTS_FROM_WIDTH {
+        return facts.concat();
     }
     let session = &row.row.session;
     facts.push(count(session.turns as usize, "turn"));

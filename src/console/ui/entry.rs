@@ -188,14 +188,14 @@ fn draw_head(paint: &mut Paint<'_>, area: Rect, entry: &Shown) {
         ShownBody::Tool { name, arguments, .. } => {
             let (result, role) = tool_result(paint, entry);
             let mut pen = paint.row(area, 0);
-            if pen.room() > RESULT * 2 {
+            pen.put(fold, Role::Quiet).put(" ", Role::Text);
+            // Where the row is short, what became of the call is worth more than its arguments.
+            if pen.room() < RESULT * 2 {
+                pen.put(&result, role).put("  ", Role::Text);
+            } else {
                 pen.right(&result, role);
             }
-            pen.put(fold, Role::Quiet).put(" ", Role::Text).put(name, Role::Tool).put("  ", Role::Text);
-            pen.put(arguments, Role::Text);
-            if pen.room() > 0 && area.width as usize <= RESULT * 2 {
-                pen.put("  ", Role::Text).put(&result, role);
-            }
+            pen.put(name, Role::Tool).put("  ", Role::Text).put(arguments, Role::Text);
         }
         ShownBody::Reasoning { text } => {
             let line = text.lines().next().unwrap_or_default();

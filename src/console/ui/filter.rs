@@ -7,16 +7,29 @@ use super::text;
 use super::theme::Role;
 use crate::console::app::focus::{Pane, Target, View};
 use crate::console::app::text::TextField;
+use crate::console::app::{Model, filter_pane};
 
-pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
+/// The text that narrows the list of the open view.
+pub(super) fn of_list(model: &Model) -> &TextField {
+    match model.view {
+        View::Sessions => &model.sessions.filter,
+        View::Queue => &model.backlog.filter,
+        View::Log => &model.log.search,
+    }
+}
+
+/// Draws the line that narrows `pane`.
+pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, field: &TextField, pane: Pane) {
     let model = paint.model;
-    let (field, name) = match model.view {
-        View::Sessions => (&model.sessions.filter, "filter "),
-        View::Queue => (&model.backlog.filter, "filter "),
-        View::Log => (&model.log.search, "search "),
+    let name = match (pane, model.view) {
+        (Pane::Conversation, _) | (_, View::Log) => "search ",
+        _ => "filter ",
+    };
+    let focused = match paint.focused(Pane::Filter) {
+        Focused::Yes if filter_pane(model) == pane => Focused::Yes,
+        _ => Focused::No,
     };
     paint.target(area, Target::Pane(Pane::Filter));
-    let focused = paint.focused(Pane::Filter);
     paint.row(area, 0).skip(1).put(name, Role::Quiet);
     let begin = to_cells(1 + name.len()).min(area.width);
     let field_area = Rect { x: area.x + begin, width: area.width - begin, ..area };

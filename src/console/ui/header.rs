@@ -8,10 +8,8 @@ use super::paint::Paint;
 use super::text;
 use super::theme::Role;
 use super::words::{minute, second};
-use crate::console::app::Model;
 use crate::console::app::action::Action;
 use crate::console::app::header::{Engine, Header, header};
-use crate::console::app::keymap::Context;
 use crate::console::app::model::Access;
 use crate::console::app::words::count;
 
@@ -75,7 +73,8 @@ fn parts(paint: &mut Paint<'_>, header: &Header) -> Vec<(String, Role)> {
         Some(0) | None => {}
         Some(n) => {
             let needs = if n == 1 { "NEEDS" } else { "NEED" };
-            parts.push((format!("! {n} {needs} YOU{}", key_of(model)), Role::NeedsYou));
+            let key = paint.key_everywhere(Action::NextNeed);
+            parts.push((format!("! {n} {needs} YOU ({key})"), Role::NeedsYou));
         }
     }
     if header.access == Access::ReadOnly {
@@ -99,13 +98,6 @@ fn still_run(turns: usize) -> String {
     match turns {
         1 => "1 turn still runs".to_owned(),
         n => format!("{} still run", count(n, "turn")),
-    }
-}
-
-fn key_of(model: &Model) -> String {
-    match model.keymap.keys_of(&[Context::Always], Action::NextNeed) {
-        Some(keys) => format!(" ({keys})"),
-        None => String::new(),
     }
 }
 

@@ -31,7 +31,7 @@ const MOST_QUEUE_ROWS: u16 = 6;
 pub struct Wants {
     /// The open view.
     pub view: View,
-    /// The pane with the focus.
+    /// The pane with the focus; a filter's focus is that of what it narrows.
     pub focus: Pane,
     /// Whether that pane has the whole screen.
     pub zoom: Zoom,
@@ -41,8 +41,10 @@ pub struct Wants {
     pub waiting: usize,
     /// How many rows the draft would take.
     pub draft_rows: usize,
-    /// Whether the list is filtered.
-    pub filter: Filter,
+    /// Whether the list is filtered, or the log searched.
+    pub filter: Line,
+    /// Whether the conversation is searched.
+    pub search: Line,
 }
 
 /// Whether the focused pane has the whole screen.
@@ -54,12 +56,12 @@ pub enum Zoom {
     Out,
 }
 
-/// Whether the filter's line is shown.
+/// Whether the line of a filter or a search is shown above what it narrows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filter {
-    /// Above the list.
+pub enum Line {
+    /// It is.
     Shown,
-    /// Not.
+    /// It is not.
     Hidden,
 }
 
@@ -101,7 +103,9 @@ pub struct Layout {
     pub list: Option<PaneArea>,
     /// The line that filters it.
     pub filter: Option<Rect>,
-    /// Whether a list of sessions has two rows for each.
+    /// The line that searches the conversation.
+    pub search: Option<Rect>,
+    /// How many rows each session has in the list.
     pub rows_per_session: u16,
     /// The line between list and conversation.
     pub divider: Option<Rect>,
@@ -158,13 +162,16 @@ impl Layout {
 
     fn sessions(&mut self, wants: &Wants) {
         let main = self.main;
-        let in_list = matches!(wants.focus, Pane::List | Pane::Filter);
+        let in_list = wants.focus == Pane::List;
         let shape = match wants.zoom {
             Zoom::In => Shape::OneAtATime,
             Zoom::Out => Shape::of(self.screen),
         };
         match shape {
-            Shape::OneAtATime if in_list => self.place_list(main, wants),
+            Shape::OneAtATime if in_list => {
+                self.rows_per_session = 2;
+                self.place_list(main, wants);
+            }
             Shape::OneAtATime if wants.zoom == Zoom::In => self.place_zoomed(main, wants),
             Shape::OneAtATime => self.place_session(main, wants),
             Shape::Stacked => {
@@ -193,18 +200,22 @@ impl Layout {
     }
 
     fn place_list(&mut self, area: Rect, wants: &Wants) {
-        let mut list = PaneArea::of(area);
-        if wants.filter == Filter::Shown {
-            let (filter, body) = from_top(list.body, 1);
-            self.filter = Some(filter);
-            list.body = body;
-        }
-        self.list = Some(list);
+        let list = PaneArea::of(area);
+        let (filter, body) = from_top(list.body, u16::from(wants.filter == Line::Shown));
+        self.filter = (filter.height > 0).then_some(filter);
+        self.list = Some(PaneArea { body, ..list });
+    }
+
+    fn place_conversation(&mut self, area: Rect, wants: &Wants) {
+        let conversation = PaneArea::of(area);
+        let (search, body) = from_top(conversation.body, u16::from(wants.search == Line::Shown));
+        self.search = (search.height > 0).then_some(search);
+        self.conversation = Some(PaneArea { body, ..conversation });
     }
 
     fn place_zoomed(&mut self, area: Rect, wants: &Wants) {
         match wants.focus {
-            Pane::Conversation => self.conversation = Some(PaneArea::of(area)),
+            Pane::Conversation => self.place_conversation(area, wants),
             Pane::Queue => self.queue = Some(PaneArea::of(area)),
             Pane::Composer | Pane::List | Pane::Filter => {
                 let (composer, acknowledgement) = from_bottom(area, 1);
@@ -225,7 +236,7 @@ impl Layout {
         let most_queue = (rest.height / 3).min(MOST_QUEUE_ROWS);
         let queue = cells(wants.waiting).min(most_queue);
         let (conversation, queue) = from_bottom(rest, if queue == 0 { 0 } else { queue + 1 });
-        self.conversation = Some(PaneArea::of(conversation));
+        self.place_conversation(conversation, wants);
         self.queue = (queue.height > 0).then(|| PaneArea::of(queue));
     }
 }
@@ -233,7 +244,7 @@ impl Layout {
 /// A quarter of the screen, less if there are fewer sessions; one row more for title and filter.
 fn stacked_list_height(main: Rect, wants: &Wants) -> u16 {
     let rows = cells(wants.sessions).clamp(1, (main.height / 4).max(1));
-    rows + 1 + u16::from(wants.filter == Filter::Shown)
+    rows + 1 + u16::from(wants.filter == Line::Shown)
 }
 
 /// The columns that a composer has on this screen, while panes share it.
@@ -247,7 +258,9 @@ pub fn composer_width(screen: Rect) -> u16 {
 
 /// Where a card of this size stands: in the middle, a little above the true one.
 pub fn card(screen: Rect, width: u16, height: u16) -> Rect {
-    let width = width.min(screen.width);
+    // A strip of what is behind, too narrow to read, is worse than none.
+    const STRIP: u16 = 4;
+    let width = if width.saturating_add(STRIP) >= screen.width { screen.width } else { width };
     let height = height.min(screen.height);
     let x = screen.x + (screen.width - width) / 2;
     let y = screen.y + (screen.height - height) / 3;
@@ -294,7 +307,8 @@ mod tests {
         sessions: 6,
         waiting: 3,
         draft_rows: 1,
-        filter: Filter::Hidden,
+        filter: Line::Hidden,
+        search: Line::Hidden,
     };
 
     fn at(width: u16, height: u16, wants: &Wants) -> Layout {
@@ -351,7 +365,7 @@ mod tests {
             view in prop::sample::select(View::ALL.to_vec()),
             sessions in 0usize..200_000, waiting in 0usize..100, draft_rows in 0usize..100,
         ) {
-            let wants = Wants { view, focus, zoom, sessions, waiting, draft_rows, filter: Filter::Shown };
+            let wants = Wants { view, focus, zoom, sessions, waiting, draft_rows, filter: Line::Shown, search: Line::Shown };
             let layout = at(width, height, &wants);
             let panes = [layout.list, layout.conversation, layout.queue, layout.composer, layout.details];
             let mut areas: Vec<Rect> = panes.into_iter().flatten().map(|pane| pane.whole()).collect();

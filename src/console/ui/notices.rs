@@ -6,9 +6,7 @@ use super::layout::{from_bottom, from_right};
 use super::paint::{Paint, to_cells};
 use super::text;
 use super::theme::Role;
-use crate::console::app::Model;
 use crate::console::app::action::Action;
-use crate::console::app::keymap::Context;
 use crate::console::app::msg::Tone;
 use crate::console::app::notices::Notice;
 
@@ -30,20 +28,13 @@ fn draw_notice(paint: &mut Paint<'_>, row: Rect, notice: &Notice) {
         Tone::Error => (glyphs.failed, Role::Bad),
     };
     let undo = match notice.undo {
-        Some(_) => undo_words(paint.model),
+        Some(_) => format!("   {} undo", paint.key_here(Action::UndoAct)),
         None => String::new(),
     };
     let width = text::width(&notice.words) + text::width(&undo) + 4;
     let (_, area) = from_right(row, to_cells(width));
     paint.canvas.clear(area);
+    let room = usize::from(area.width).saturating_sub(4 + text::width(&undo));
     let mut pen = paint.row(area, 0);
-    pen.put(" ", Role::Text).put(mark, role).put(" ", Role::Text);
-    pen.right(" ", Role::Text).right(undo.trim_start(), Role::Key);
-    pen.put(&notice.words, role);
-}
-
-fn undo_words(model: &Model) -> String {
-    let chain = [Context::Global, Context::Always];
-    let keys = model.keymap.keys_of(&chain, Action::UndoAct).unwrap_or_else(|| "undo".to_owned());
-    format!("   {keys} undo")
+    pen.skip(1).put(mark, role).skip(1).column(&notice.words, room, role).put(&undo, Role::Key);
 }

@@ -7,9 +7,11 @@ use super::motion::Motion;
 use super::text;
 use super::theme::Role;
 use super::wraps::Wraps;
-use crate::console::app::Model;
+use crate::console::app::action::Action;
 use crate::console::app::focus::{Focus, Pane, Target};
+use crate::console::app::keymap::Context;
 use crate::console::app::msg::Measured;
+use crate::console::app::{Model, chain};
 use crate::domain::session::SessionState;
 
 /// A frame in the making.
@@ -83,6 +85,21 @@ impl Paint<'_> {
             SessionState::Runs => self.motion.spinner(self.canvas.glyphs),
             state => self.canvas.glyphs.state(state),
         }
+    }
+
+    /// The keys that do something whatever has the focus.
+    pub(super) fn key_everywhere(&self, action: Action) -> String {
+        self.key_in(&[Context::Always], action)
+    }
+
+    /// The keys that do something where the focus is.
+    pub(super) fn key_here(&self, action: Action) -> String {
+        self.key_in(chain(self.model), action)
+    }
+
+    /// The first keys along a chain, or the action's name in key maps if it has none there.
+    fn key_in(&self, chain: &[Context], action: Action) -> String {
+        self.model.keymap.keys_of(chain, action).unwrap_or_else(|| action.spec().name.to_owned())
     }
 
     /// Lines of a text that is not a list, from the top of `area`.

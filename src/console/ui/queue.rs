@@ -5,7 +5,9 @@ use ratatui::layout::Rect;
 use super::layout::PaneArea;
 use super::paint::{Focused, Paint, first_shown, to_cells};
 use super::queue_pane::{beside, place};
+use super::text;
 use super::theme::Role;
+use crate::console::app::Model;
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::items::{ItemList, ItemRow};
 use crate::console::app::words::when;
@@ -23,7 +25,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     if list.rows.is_empty() {
         return draw_empty(paint, area.body, list);
     }
-    let columns = Columns::of(area.body.width);
+    let end = list.rows.len().min(first + rows);
+    let columns = Columns::of(paint.model, area.body.width, &list.rows[first..end]);
     draw_heads(paint, area.body, columns);
     for (at, item) in list.rows.iter().enumerate().skip(first).take(rows) {
         let row = Rect { y: area.body.y + 1 + to_cells(at - first), height: 1, ..area.body };
@@ -45,45 +48,52 @@ fn title(list: &ItemList) -> String {
     }
 }
 
+/// How wide the columns are: what no shown row needs takes no room.
 #[derive(Clone, Copy)]
 struct Columns {
     session: usize,
     words: usize,
     sent: usize,
+    source: usize,
 }
 
-const PLACE: usize = 9;
-const SOURCE: usize = 7;
+const PLACE: usize = 8;
+const GAP: usize = 2;
 
 impl Columns {
-    fn of(width: u16) -> Self {
+    fn of(model: &Model, width: u16, shown: &[ItemRow]) -> Self {
         let width = usize::from(width);
         let session = (width / 5).clamp(10, 28);
-        let sent = 12;
-        let rest = width.saturating_sub(1 + session + 1 + PLACE + 2 + 2 + sent + 2 + SOURCE + 2);
-        Self { session, words: rest * 3 / 5, sent }
+        let widths = shown.iter().map(|item| text::width(&when(model, item.row.item.created_at)));
+        let sent = widths.max().unwrap_or(0).max("sent".len());
+        let source = if width < 100 { 0 } else { "console".len() + GAP };
+        let fixed = 1 + session + 1 + PLACE + GAP + GAP + sent + GAP + source;
+        let rest = width.saturating_sub(fixed);
+        let words = shown.iter().map(|item| text::width(&item.excerpt)).max().unwrap_or(0);
+        let stands_still = shown.iter().any(|item| !beside(item).is_empty());
+        let words = if stands_still { words.clamp(4, (rest * 3 / 5).max(4)) } else { rest };
+        Self { session, words, sent, source }
     }
 }
 
 fn draw_heads(paint: &mut Paint<'_>, area: Rect, columns: Columns) {
     let mut pen = paint.row(area, 0);
     pen.skip(1).column("session", columns.session, Role::Quiet).skip(1);
-    pen.column_right("place", PLACE, Role::Quiet).skip(2).column("text", columns.words, Role::Quiet).skip(2);
-    pen.column("sent", columns.sent, Role::Quiet).skip(2).column("by", SOURCE, Role::Quiet).skip(2);
-    pen.put("why it waits", Role::Quiet);
+    pen.column_right("place", PLACE, Role::Quiet).skip(GAP).column("text", columns.words, Role::Quiet);
+    pen.skip(GAP).column("sent", columns.sent, Role::Quiet).skip(GAP);
+    pen.column("by", columns.source, Role::Quiet).put("why it waits", Role::Quiet);
 }
 
 fn draw_item(paint: &mut Paint<'_>, row: Rect, columns: Columns, item: &ItemRow, session: &str) {
     let model = paint.model;
     let (place, place_role) = place(item);
     let sent = when(model, item.row.item.created_at);
+    let source = item.row.item.source.as_str();
     let mut pen = paint.row(row, 0);
     pen.skip(1).column(session, columns.session, Role::Strong).skip(1);
-    pen.column_right(&place, PLACE, place_role).skip(2);
-    pen.column(&item.excerpt, columns.words, Role::Text).skip(2);
-    pen.column(&sent, columns.sent, Role::Quiet).skip(2);
-    pen.column(item.row.item.source.as_str(), SOURCE, Role::Quiet).skip(2);
-    pen.put(beside(item), Role::Held);
+    pen.column_right(&place, PLACE, place_role).skip(GAP).column(&item.excerpt, columns.words, Role::Text);
+    pen.skip(GAP).column(&sent, columns.sent, Role::Quiet).skip(GAP);
+    pen.column(source, columns.source, Role::Quiet).put(beside(item), Role::Held);
 }
 
 fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &ItemList) {

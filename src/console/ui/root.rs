@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::canvas::Canvas;
 use super::glyphs::GlyphSet;
-use super::layout::{self, Filter, Layout, Wants, Zoom};
+use super::layout::{self, Layout, Line, Wants, Zoom};
 use super::motion::Motion;
 use super::paint::Paint;
 use super::theme::{Role, Theme};
@@ -17,10 +17,11 @@ use super::{
     cards, composer, confirm, conversation, details, editor, filter, footer, header, log, notices, picker,
     popup, queue, queue_pane, sessions, tabs, text, viewer,
 };
-use crate::console::app::Model;
 use crate::console::app::focus::{Pane, Target, View};
 use crate::console::app::msg::Measured;
 use crate::console::app::overlay::Overlay;
+use crate::console::app::text::TextField;
+use crate::console::app::{Model, filter_pane};
 
 /// Draws the state. Keeps what was wrapped before, and where things stood in the last frame.
 pub struct Ui {
@@ -79,20 +80,21 @@ impl Ui {
 
 fn wants(model: &Model, screen: Rect) -> Wants {
     const MOST_ROWS: usize = 64;
-    let filter = match model.view {
-        View::Sessions => &model.sessions.filter,
-        View::Queue => &model.backlog.filter,
-        View::Log => &model.log.search,
+    let narrowed = filter_pane(model);
+    let typed = |pane| model.pane == Pane::Filter && narrowed == pane;
+    let line = |field: &TextField, pane| match field.is_empty() && !typed(pane) {
+        true => Line::Hidden,
+        false => Line::Shown,
     };
-    let filtered = model.pane == Pane::Filter || !filter.is_empty();
     Wants {
         view: model.view,
-        focus: model.pane,
+        focus: if model.pane == Pane::Filter { narrowed } else { model.pane },
         zoom: if model.zoomed { Zoom::In } else { Zoom::Out },
         sessions: model.sessions.hits,
         waiting: queue_pane::rows(model),
         draft_rows: composer::draft_rows(model, layout::composer_width(screen), MOST_ROWS),
-        filter: if filtered { Filter::Shown } else { Filter::Hidden },
+        filter: line(filter::of_list(model), Pane::List),
+        search: line(&model.conversation.search, Pane::Conversation),
     }
 }
 
@@ -111,7 +113,10 @@ fn draw_screen(paint: &mut Paint<'_>, layout: &Layout) {
     header::draw(paint, layout.header);
     tabs::draw(paint, layout.tabs);
     if let Some(area) = layout.filter {
-        filter::draw(paint, area);
+        filter::draw(paint, area, filter::of_list(paint.model), Pane::List);
+    }
+    if let Some(area) = layout.search {
+        filter::draw(paint, area, &paint.model.conversation.search, Pane::Conversation);
     }
     if let Some(area) = layout.list {
         match paint.model.view {

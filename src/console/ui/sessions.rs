@@ -7,10 +7,10 @@ use super::layout::PaneArea;
 use super::paint::{Focused, Paint, first_shown, state_role, to_cells};
 use super::text;
 use super::theme::Role;
-use crate::console::app::Model;
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::sessions::{ListRow, SessionList};
 use crate::console::app::words::{age, count, running, thousands};
+use crate::console::app::{Model, filter_offers};
 use crate::domain::session::SessionState;
 
 /// A turn that said nothing for so many seconds is called silent.
@@ -26,7 +26,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea, rows_per_session: u16)
     let focused = paint.focused(Pane::List);
     paint.measured.list_rows = rows;
     paint.target(area.whole(), Target::Pane(Pane::List));
-    paint.title(area.title, focused, &title(list), &below(list, first + shown.len()));
+    paint.title(area.title, focused, &title(list), &hidden(list, first, first + shown.len()));
     if shown.is_empty() {
         return draw_empty(paint, area.body, list);
     }
@@ -56,14 +56,18 @@ fn title(list: &SessionList) -> String {
     }
 }
 
-/// What stands below the shown rows. The list goes by attention: behind an idle one all are idle.
-fn below(list: &SessionList, end: usize) -> String {
+/// What is not shown. The list goes by attention: behind an idle session all are idle.
+fn hidden(list: &SessionList, first: usize, end: usize) -> String {
+    let above = list.before + first;
     let below = list.rows.len() - end + list.after();
-    match list.rows.get(end).map(|row| row.row.state) {
-        _ if below == 0 => String::new(),
-        Some(SessionState::Idle) => format!("{} idle below", thousands(below as u64)),
-        _ => format!("{} more below", thousands(below as u64)),
-    }
+    let next = list.rows.get(end).map(|row| row.row.state);
+    let below = match (below, next) {
+        (0, _) => None,
+        (below, Some(SessionState::Idle)) => Some(format!("{} idle below", thousands(below as u64))),
+        (below, _) => Some(format!("{} more below", thousands(below as u64))),
+    };
+    let above = (above > 0).then(|| format!("{} above", thousands(above as u64)));
+    above.into_iter().chain(below).collect::<Vec<_>>().join(", ")
 }
 
 fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &SessionList) {
@@ -74,7 +78,8 @@ fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &SessionList) {
         paint.say(area, &[("reading the sessions", Role::Quiet)]);
     } else if !filter.is_empty() {
         let hits = format!("0 of {} match \"{filter}\". esc clears.", thousands(list.total as u64));
-        paint.say(area, &[(&hits, Role::Text)]);
+        let offer = filter_offers(paint.model).map(|draft| format!("a command? enter writes {draft}"));
+        paint.say(area, &[(&hits, Role::Text), (offer.as_deref().unwrap_or_default(), Role::Text)]);
     } else {
         paint.say(area, &[("No session yet: what you write makes one.", Role::Text)]);
     }

@@ -1,0 +1,52 @@
+//! What a frame costs: it must not grow with what is not seen.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[path = "../tests/support/models.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a part of it is used here")]
+mod models;
+
+use divan::Bencher;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use switchboard::console::ui::Ui;
+use switchboard::console::ui::glyphs::UNICODE;
+use switchboard::console::ui::theme::{Colours, Theme};
+
+fn main() {
+    divan::main();
+}
+
+/// A frame of 200 by 60 cells with a long conversation that streams.
+#[divan::bench(args = [10, 100, 100_000])]
+fn sessions(bencher: Bencher<'_, '_>, sessions: u32) {
+    draw(bencher, &models::many(sessions, 99).screen(200, 60));
+}
+
+/// The same with so many entries loaded.
+#[divan::bench(args = [9, 99, 999])]
+fn entries(bencher: Bencher<'_, '_>, entries: i64) {
+    draw(bencher, &models::many(100, entries).screen(200, 60));
+}
+
+/// The first frame after a resize: everything that is seen is wrapped anew.
+#[divan::bench]
+fn first(bencher: Bencher<'_, '_>) {
+    let model = models::many(100, 99).screen(200, 60);
+    let mut terminal = Terminal::new(TestBackend::new(200, 60)).unwrap();
+    bencher.with_inputs(ui).bench_local_refs(|ui| {
+        ui.draw(&mut terminal.get_frame(), &model);
+    });
+}
+
+fn draw(bencher: Bencher<'_, '_>, model: &switchboard::console::app::Model) {
+    let mut ui = ui();
+    let mut terminal = Terminal::new(TestBackend::new(200, 60)).unwrap();
+    bencher.bench_local(|| {
+        ui.draw(&mut terminal.get_frame(), model);
+    });
+}
+
+fn ui() -> Ui {
+    Ui::new(Theme::named("dark", Colours::On).unwrap(), &UNICODE)
+}

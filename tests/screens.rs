@@ -1,0 +1,384 @@
+//! The screen as a terminal shows it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use chrono::TimeDelta;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use switchboard::console::app::focus::{Target, View};
+use switchboard::console::app::msg::Tone;
+use switchboard::console::app::{Model, Msg};
+use switchboard::console::ui::Ui;
+use switchboard::console::ui::glyphs::{ASCII, GlyphSet, UNICODE};
+use switchboard::console::ui::theme::{Colours, NAMES, Theme};
+use switchboard::domain::api::{Drain, Update};
+use switchboard::domain::id::ChatType;
+use switchboard::domain::queue::{Gate, ItemState, Lane};
+
+use support::models::{self, Engine};
+use support::vt::Screen;
+
+fn ui_in(theme: &str, glyphs: &'static GlyphSet) -> Ui {
+    Ui::new(Theme::named(theme, Colours::On).unwrap(), glyphs)
+}
+
+fn shown(model: &Model) -> Screen {
+    shown_in(model, "dark", &UNICODE)
+}
+
+fn shown_in(model: &Model, theme: &str, glyphs: &'static GlyphSet) -> Screen {
+    let mut ui = ui_in(theme, glyphs);
+    let (width, height) = model.size;
+    Screen::of(width, height, |frame| {
+        ui.draw(frame, model);
+    })
+}
+
+/// The home at work, looked at in a view, after some keys.
+fn at_work(width: u16, height: u16, keys: &str) -> Model {
+    let engine = models::at_work();
+    let mut model = engine.screen(width, height);
+    // The release notes are in front.
+    engine.press(&mut model, "esc down");
+    engine.press(&mut model, keys);
+    model
+}
+
+fn drains(width: u16, height: u16) -> Model {
+    let engine = models::at_work();
+    let mut model = at_work(width, height, "");
+    let waits_for = engine.sessions[1..3]
+        .iter()
+        .map(|row| (row.session.id.clone(), row.session.name().to_owned()))
+        .collect();
+    let drain = Drain {
+        why: "ctrl-c, y in this window".to_owned(),
+        since: models::now() - TimeDelta::seconds(18),
+        until: models::now() + TimeDelta::seconds(12),
+        waits_for,
+    };
+    let status = switchboard::domain::api::EngineStatus {
+        gate: Gate::Stopping,
+        drain: Some(drain),
+        ..engine.status.clone()
+    };
+    let engine = Engine { status: status.clone(), ..engine };
+    engine.happens(&mut model, Msg::Update(Update::Engine(Box::new(status))));
+    model
+}
+
+fn gone(width: u16, height: u16) -> Model {
+    let mut model = at_work(width, height, "");
+    let reason = "the connection was closed".to_owned();
+    models::at_work().happens(&mut model, Msg::EngineGone { reason, at: models::now() });
+    model
+}
+
+fn told(width: u16, height: u16) -> Model {
+    let mut model = at_work(width, height, "");
+    models::at_work()
+        .happens(&mut model, Msg::Notice(Tone::Warn, "keymap.toml:3: \"j\" is bound twice".to_owned()));
+    model
+}
+
+fn empty(width: u16, height: u16) -> Model {
+    Engine::fresh().screen(width, height)
+}
+
+/// Every view and everything that can lie over one.
+fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
+    let keys = [
+        ("sessions", ""),
+        ("composer", "i"),
+        ("conversation", "tab up up"),
+        ("session queue", "tab tab"),
+        ("filter", "/ r e"),
+        ("queue", "2"),
+        ("log", "5"),
+        ("zoomed", "tab z z"),
+        ("help", "F1"),
+        ("palette", ":"),
+        ("confirm", "x"),
+        ("why", "v"),
+        ("new session", "a"),
+        ("item editor", "2 down e"),
+        ("quit", "q"),
+        ("completion", "i /"),
+    ];
+    let mut all: Vec<_> = keys.into_iter().map(|(name, keys)| (name, at_work(width, height, keys))).collect();
+    all.extend([
+        ("first start", empty(width, height)),
+        ("drain", drains(width, height)),
+        ("gone", gone(width, height)),
+        ("notice", told(width, height)),
+    ]);
+    all
+}
+
+#[test]
+fn the_first_screen_says_what_can_be_tried() {
+    insta::assert_snapshot!("first_start_80x24", shown(&empty(80, 24)).text());
+}
+
+#[test]
+fn sessions_at_every_breakpoint() {
+    for (width, height) in [(50, 16), (80, 24), (120, 40), (160, 50)] {
+        let name = format!("sessions_{width}x{height}");
+        insta::assert_snapshot!(name, shown(&at_work(width, height, "i")).text());
+    }
+}
+
+#[test]
+fn the_queue_and_the_log_fill_the_screen() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        insta::assert_snapshot!(
+            format!("queue_{width}x{height}"),
+            shown(&at_work(width, height, "2")).text()
+        );
+        insta::assert_snapshot!(format!("log_{width}x{height}"), shown(&at_work(width, height, "5")).text());
+    }
+}
+
+#[test]
+fn overlays_and_cards_stand_over_the_view() {
+    for (name, model) in everything(80, 24) {
+        let over = [
+            "help",
+            "palette",
+            "confirm",
+            "why",
+            "new session",
+            "item editor",
+            "quit",
+            "drain",
+            "gone",
+            "notice",
+            "completion",
+        ];
+        if over.contains(&name) {
+            insta::assert_snapshot!(format!("over_{}", name.replace(' ', "_")), shown(&model).text());
+        }
+    }
+}
+
+#[test]
+fn the_dress_says_nothing_that_words_do_not() {
+    for theme in NAMES {
+        let screen = shown_in(&at_work(80, 24, ""), theme, &UNICODE);
+        insta::assert_snapshot!(format!("dressed_{theme}"), screen.dressed());
+    }
+}
+
+#[test]
+fn the_ascii_set_draws_with_ascii_alone() {
+    let engine = models::at_work();
+    let mut model = engine.screen(100, 30);
+    engine.press(&mut model, "esc");
+    let text = shown_in(&model, "dark", &ASCII).text();
+    insta::assert_snapshot!("ascii_100x30", text);
+    assert!(text.is_ascii(), "{text}");
+}
+
+#[test]
+fn no_size_is_a_panic() {
+    let mut sizes: Vec<(u16, u16)> = (0..=30).flat_map(|w| (0..=12).map(move |h| (w, h))).collect();
+    sizes.extend([
+        (40, 10),
+        (41, 11),
+        (59, 17),
+        (60, 18),
+        (99, 18),
+        (100, 10),
+        (159, 12),
+        (160, 11),
+        (300, 90),
+        (1, 200),
+    ]);
+    for (name, mut model) in everything(80, 24) {
+        for &(width, height) in &sizes {
+            Engine::fresh().happens(&mut model, Msg::Resize { width, height });
+            let mut ui = ui_in("dark", &UNICODE);
+            let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+            terminal
+                .draw(|frame| {
+                    ui.draw(frame, &model);
+                })
+                .unwrap_or_else(|_| panic!("{name} {width}x{height}"));
+        }
+    }
+}
+
+const HOSTILE: &str = "\u{1b}]52;c;QUJD\u{7}\u{1b}]0;x\u{7}\u{1b}]8;;http://e.test\u{7}\u{1b}[2J\u{1b}[10A\u{1b}[6n\u{1b}c\
+    \u{9b}2J\u{1b}P1$q\u{1b}\\\u{0}\u{7f}\u{8}\u{b}\u{c}\u{202e}\u{2066}\u{200b}\u{feff}\u{1b}]";
+
+/// The home at work, in which every foreign text is hostile.
+fn hostile() -> Engine {
+    let mut engine = models::at_work();
+    for row in &mut engine.sessions {
+        row.session.title = Some(format!("{HOSTILE}{}", row.session.name()));
+        row.last_error = Some(HOSTILE.to_owned());
+        row.session.model = Some(HOSTILE.to_owned());
+    }
+    for row in &mut engine.queue {
+        row.item.text = HOSTILE.to_owned();
+        row.item.note = Some(HOSTILE.to_owned());
+        row.session_name = HOSTILE.to_owned();
+    }
+    for page in engine.conversations.values_mut() {
+        let session = engine.sessions[1].clone();
+        page.entries.push(models::entry(90, &session, 42, 3, models::user(HOSTILE)));
+        page.entries.push(models::entry(91, &session, 42, 3, models::agent(HOSTILE)));
+        page.live.as_mut().unwrap().text = HOSTILE.to_owned();
+    }
+    engine.status.agent = HOSTILE.to_owned();
+    engine
+}
+
+#[test]
+fn a_foreign_control_sequence_never_reaches_the_terminal() {
+    let engine = hostile();
+    for keys in ["", "i", "2", "5", "v", ":", "2 down e", "x"] {
+        let mut model = engine.screen(160, 50);
+        engine.press(&mut model, "esc down");
+        engine.paste(&mut model, HOSTILE);
+        engine.press(&mut model, "esc");
+        engine.press(&mut model, keys);
+        engine.happens(&mut model, Msg::Notice(Tone::Error, HOSTILE.to_owned()));
+        let screen = shown(&model);
+        assert_eq!(foreign(&screen.bytes), Vec::<String>::new(), "after {keys:?}");
+    }
+}
+
+/// The control sequences that are none of those with which a frame is drawn.
+fn foreign(bytes: &[u8]) -> Vec<String> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(char::is_control) {
+        let sequence = &rest[at..];
+        let end = sequence.strip_prefix("\u{1b}[").and_then(|tail| {
+            let length = tail.find(|c: char| !matches!(c, '0'..='9' | ';' | ':' | '?'))?;
+            let known = matches!(tail.as_bytes()[length], b'm' | b'H')
+                || ["?25h", "?25l"].contains(&&tail[..=length]);
+            known.then_some(2 + length + 1)
+        });
+        if end.is_none() {
+            found.push(sequence.chars().take(8).collect::<String>().escape_debug().to_string());
+        }
+        rest = &sequence[end.unwrap_or(1)..];
+    }
+    found
+}
+
+#[test]
+fn whatever_a_session_is_called_the_borders_stand_still() {
+    let names = [
+        "日本語ジョブ日本語ジョブ日本語",
+        "👩\u{200d}👩\u{200d}👧\u{200d}👦👩\u{200d}👩\u{200d}👧\u{200d}👦",
+        "🇩🇪🇩🇪🇩🇪",
+        "❤\u{fe0f} and more",
+        "①②③",
+        "ｶﾞｷﾞ",
+        "\u{1100}\u{1161}\u{1100}\u{1161}",
+        "cafe\u{301} cre\u{301}me",
+        "x\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+        "\u{ff9e}\u{ff9e}",
+        "שלום עולם",
+        "مرحبا بالعالم",
+    ];
+    let mut engine = Engine::fresh();
+    engine.sessions = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| {
+            let key = models::key("telegram", ChatType::Dm, &format!("chat-{at}"));
+            models::session(at as u32, key, name, 60)
+        })
+        .collect();
+    let screen = shown(&engine.screen(120, 40));
+    for y in 2..38 {
+        let border = screen.symbol(38, y);
+        assert!(["│", "┬", "├", "┤"].contains(&border), "row {y} has {border:?}:\n{}", screen.text());
+    }
+}
+
+#[test]
+fn the_cursor_stands_behind_what_was_typed_whatever_its_width() {
+    let engine = models::at_work();
+    for (typed, cells) in [
+        ("", 0),
+        ("abc", 3),
+        ("日本", 4),
+        ("e\u{301}x", 2),
+        ("👩\u{200d}👩\u{200d}👧\u{200d}👦", 2),
+        ("a\nbc", 2),
+    ] {
+        let mut model = engine.screen(80, 24);
+        engine.press(&mut model, "esc i");
+        engine.paste(&mut model, typed);
+        let screen = shown(&model);
+        let (x, y) = screen.cursor().unwrap();
+        assert_eq!(x, 3 + cells, "{typed:?}");
+        assert_eq!(y, 21, "{typed:?}\n{}", screen.text());
+    }
+}
+
+#[test]
+fn a_click_hits_what_stands_there() {
+    let model = at_work(80, 24, "i");
+    let mut ui = ui_in("dark", &UNICODE);
+    let screen = Screen::of(80, 24, |frame| {
+        ui.draw(frame, &model);
+    });
+    let row_of = |words: &str| screen.text().lines().position(|line| line.contains(words)).unwrap() as u16;
+    let session = model.sessions.rows[0].key().clone();
+    assert_eq!(ui.target(10, row_of("deploy bot")), Some(&Target::Session(session)));
+    assert_eq!(ui.target(2, 1), Some(&Target::Tab(View::Sessions)));
+    assert!(matches!(ui.target(10, row_of("translate it")), Some(Target::Item(_))));
+    assert!(matches!(ui.target(30, row_of("changelog")), Some(Target::Entry(_))));
+    assert!(matches!(ui.target(78, 23), Some(Target::Footer(_))));
+    assert_eq!(ui.target(200, 200), None);
+}
+
+#[test]
+fn only_what_visibly_runs_makes_the_screen_move() {
+    let pace = |model: &Model| {
+        let mut ui = ui_in("dark", &UNICODE);
+        Screen::of(model.size.0, model.size.1, |frame| {
+            ui.draw(frame, model);
+        });
+        ui.pace()
+    };
+    assert_eq!(pace(&empty(80, 24)), None);
+    assert_eq!(pace(&at_work(80, 24, "")).unwrap().as_millis(), 125);
+    assert_eq!(pace(&at_work(80, 24, "5")), None);
+}
+
+#[test]
+fn a_message_of_five_megabytes_shows_its_beginning_and_its_end() {
+    let mut engine = models::at_work();
+    let session = engine.sessions[1].clone();
+    let text = format!("BEGIN {} END", "word ".repeat(1024 * 1024));
+    let page = engine.conversations.get_mut(&session.session.id).unwrap();
+    page.live = None;
+    page.entries = vec![models::entry(1, &session, 1, 60, models::agent(&text))];
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc down tab");
+    assert!(shown(&model).text().contains("END"));
+    engine.press(&mut model, "g g");
+    assert!(shown(&model).text().contains("BEGIN"));
+}
+
+#[test]
+fn an_item_put_aside_is_told_from_one_that_waits_without_colour() {
+    let mut engine = models::at_work();
+    let session = engine.sessions[1].clone();
+    let aside = models::item(30, &session, Lane::Queue, ItemState::Cleared, "never mind");
+    engine.queue.push(models::queue_row(aside, &session, None));
+    let mut model = engine.screen(80, 40);
+    engine.press(&mut model, "esc down");
+    let text = shown_in(&model, "mono", &UNICODE).text();
+    assert!(text.contains("cleared"), "{text}");
+}
