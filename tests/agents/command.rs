@@ -31,6 +31,8 @@ pub fn tests() -> Vec<Trial> {
         real("command_that_ignores_a_stop_is_killed_with_its_group", ignores_a_stop),
         real("command_dies_with_its_group_when_the_turn_is_dropped", is_dropped),
         real("command_leaves_nothing_in_the_background", leaves_nothing),
+        real("command_ends_though_its_background_talks_on", chatters_on),
+        real("command_stops_when_nobody_listens", unheard),
         real("command_ends_though_an_escaped_process_holds_its_output", escaped_process),
         real("command_may_flood_its_output", floods),
         real("command_may_write_one_huge_line", huge_line),
@@ -174,7 +176,7 @@ const FAMILY: &str = "sleep 1000 & (sleep 1000; true) & echo $$;";
 async fn times_out() {
     let mut config = config(BackendKind::Command);
     config.command.argv = ["sh", "-c", &format!("{FAMILY} wait")].map(str::to_owned).to_vec();
-    config.command.timeout = Duration::from_millis(300);
+    config.command.timeout = Duration::from_secs(1);
     let played = Call::new("hello").play(&*build(&config)).await;
     assert!(played.failure().contains("agent.command.timeout_seconds"), "{}", played.failure());
     assert_gone(&played).await;
@@ -214,13 +216,29 @@ async fn leaves_nothing() {
     assert_gone(&played).await;
 }
 
+async fn chatters_on() {
+    let played = run("(while true; do echo more; sleep 0.01; done) & echo done").await;
+    assert_eq!(played.end, Ok(()), "it ends with its program");
+}
+
 async fn escaped_process() {
-    let played = run("setsid sleep 20 & echo $!; echo done").await;
-    let escaped = played.text().lines().next().unwrap().to_owned();
-    assert_eq!(played.end, Ok(()));
-    assert!(played.text().ends_with("done\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let escaped = folder.path().join("pid");
+    let pid = escaped.display();
+    let script = format!(
+        "setsid sh -c 'echo $$ > {pid}; exec sleep 100' & until [ -s {pid} ]; do sleep 0.01; done; echo done"
+    );
+    let played = run(&script).await;
     // It is ours to clean up: nobody else knows of it.
-    std::process::Command::new("kill").args(["-9", &escaped]).status().unwrap();
+    let pid = fs::read_to_string(&escaped).unwrap();
+    assert!(std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
+    assert_eq!(played.end, Ok(()));
+    assert_eq!(played.text(), "done\n");
+}
+
+async fn unheard() {
+    let end = Call::new("hello").play_unheard(&*sh("sleep 1000")).await;
+    assert_eq!(end, Err(AgentError::Cancelled));
 }
 
 async fn floods() {
@@ -308,7 +326,8 @@ fn assert_small_pieces(played: &Played) {
 async fn assert_gone(played: &Played) {
     let text = played.text();
     let group = text.lines().next().unwrap_or_else(|| panic!("it never began: {played:?}"));
-    while lives(group) {
+    // The leader is our child: it is gone only when it was reaped.
+    while lives(group) || Path::new("/proc").join(group).exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -196,14 +196,17 @@ async fn stops_at_once() {
         let call = Call::new(message);
         let cancel = call.cancel.clone();
         let mut seen = 0;
+        let mut stopped_at = Instant::now();
         let played = call
             .play_watching(&*practice(), async |_| {
                 seen += 1;
                 if seen == 3 {
                     cancel.cancel();
+                    stopped_at = Instant::now();
                 }
             })
             .await;
+        assert_eq!(stopped_at.elapsed(), Duration::ZERO, "{message}: it waited for something");
         assert_eq!(played.end, Err(AgentError::Cancelled), "{message}");
         assert!(played.events.len() < 40, "{message}: went on for {} events", played.events.len());
     }

@@ -128,14 +128,7 @@ impl Call {
         mut watch: impl AsyncFnMut(&AgentEvent),
     ) -> Played {
         let (output, mut events) = mpsc::channel(8);
-        let (_unused, no_steer) = mpsc::channel(1);
-        let turn = Turn {
-            id: TurnId(7),
-            history: self.history,
-            message: self.message,
-            began_at: instant(),
-            steer: self.steer.unwrap_or(no_steer),
-        };
+        let cancel = self.cancel.clone();
         let mut handle = backend.open(&session()).await.unwrap();
         let mut seen = Vec::new();
         let collect = async {
@@ -144,8 +137,26 @@ impl Call {
                 seen.push(event);
             }
         };
-        let (end, ()) = tokio::join!(handle.run(turn, output, self.cancel), collect);
+        let (end, ()) = tokio::join!(handle.run(self.turn(), output, cancel), collect);
         Played { events: seen, end }
+    }
+
+    /// Runs the turn although nobody listens.
+    pub async fn play_unheard(self, backend: &dyn Backend) -> Result<(), AgentError> {
+        let (output, _) = mpsc::channel(1);
+        let cancel = self.cancel.clone();
+        backend.open(&session()).await.unwrap().run(self.turn(), output, cancel).await
+    }
+
+    fn turn(self) -> Turn {
+        let (_unused, no_steer) = mpsc::channel(1);
+        Turn {
+            id: TurnId(7),
+            history: self.history,
+            message: self.message,
+            began_at: instant(),
+            steer: self.steer.unwrap_or(no_steer),
+        }
     }
 }
 

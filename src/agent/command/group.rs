@@ -25,14 +25,9 @@ impl ProcessGroup {
         self.signal(Signal::TERM);
     }
 
-    /// Ends all of the group.
-    pub(super) fn kill(&self) {
-        self.signal(Signal::KILL);
-    }
-
     /// Ends what the leader, which was reaped just now, has left behind.
     pub(super) fn end(&self) {
-        self.kill();
+        self.signal(Signal::KILL);
         self.ended.store(true, Ordering::Relaxed);
     }
 
@@ -46,6 +41,6 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        self.kill();
+        self.signal(Signal::KILL);
     }
 }

@@ -144,11 +144,8 @@ impl CommandHandle {
             ending = &mut work => return self.judge(&ending),
         };
         group.terminate();
-        if timeout(GRACE, &mut work).await.is_err() {
-            group.kill();
-            // Reaps the leader; only a process that can't be killed would keep this from ending.
-            let _ = timeout(LINGER, &mut work).await;
-        }
+        // What does not end by then is killed with the group as it is dropped.
+        let _ = timeout(GRACE, &mut work).await;
         Err(stopped)
     }
 

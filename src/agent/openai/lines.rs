@@ -198,4 +198,16 @@ mod tests {
         let lines: Vec<_> = whole_lines(body.boxed(), Duration::from_secs(30)).collect().await;
         assert!(matches!(lines.as_slice(), [Ok(_), Err(Broken::Stalled)]), "{lines:?}");
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn keep_alive_comments_are_no_silence() {
+        let pieces = std::iter::repeat_n(": ping\n\n", 10).chain(["data: a\n\n"]);
+        let body = stream::iter(pieces).then(|piece| async move {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            Ok::<_, reqwest::Error>(piece)
+        });
+        let lines: Vec<_> = whole_lines(body.boxed(), Duration::from_secs(30)).collect().await;
+        assert!(lines.iter().all(Result::is_ok), "{lines:?}");
+        assert_eq!(lines.len(), 12, "each piece, and the end");
+    }
 }
