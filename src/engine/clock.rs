@@ -1,5 +1,7 @@
 //! Where the engine's time comes from.
 
+use chrono::{SubsecRound, Utc};
+
 use crate::domain::Time;
 
 /// The wall clock, injected so that a test can hold it.
@@ -14,6 +16,7 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Time {
-        chrono::Utc::now()
+        // What is told at once is what is read back later.
+        Utc::now().trunc_subsecs(3)
     }
 }
