@@ -41,6 +41,11 @@ pub trait Backend: Send + Sync {
     /// Whether its turns take text while they run.
     fn steerable(&self) -> bool;
 
+    /// Whether it could answer now, without running a turn: for `doctor`. Returns what was found.
+    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
+        Box::pin(async { Ok(self.label()) })
+    }
+
     /// Opens a handle for a session.
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>>;
 }

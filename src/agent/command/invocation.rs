@@ -67,6 +67,27 @@ impl Program {
         Ok(Running { child, _history: history })
     }
 
+    /// Finds the program without running it.
+    ///
+    /// # Errors
+    /// The same as [`Program::start`]'s where it is missing or may not be run.
+    pub(super) fn find(&self) -> Result<PathBuf, AgentError> {
+        if !self.workdir.is_dir() {
+            return Err(self.not_started(&io::ErrorKind::NotFound.into()));
+        }
+        let candidates: Vec<PathBuf> = match self.name.contains('/') {
+            true => vec![self.path()],
+            false => {
+                let folders = std::env::var_os("PATH").unwrap_or_default();
+                std::env::split_paths(&folders).map(|folder| folder.join(&self.name)).collect()
+            }
+        };
+        let files: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
+        let runs = |path: &PathBuf| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+        let kind = if files.is_empty() { io::ErrorKind::NotFound } else { io::ErrorKind::PermissionDenied };
+        files.into_iter().find(runs).ok_or_else(|| self.not_started(&kind.into()))
+    }
+
     /// A relative path is one from the folder that the program runs in; a bare name is looked for in PATH.
     fn path(&self) -> PathBuf {
         if self.name.contains('/') { self.workdir.join(&self.name) } else { PathBuf::from(&self.name) }

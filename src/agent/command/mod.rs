@@ -66,6 +66,11 @@ impl Backend for CommandBackend {
         false
     }
 
+    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
+        let found = self.program.find();
+        Box::pin(async { found.map(|path| format!("{} can be run", path.display())) })
+    }
+
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
         let handle =
             CommandHandle { program: self.program.clone(), timeout: self.timeout, session: session.clone() };

@@ -5,6 +5,7 @@
 //! empty answer (`answer`).
 
 mod answer;
+mod check;
 mod chunk;
 mod key;
 mod lines;
@@ -62,6 +63,10 @@ impl Backend for OpenAiBackend {
 
     fn steerable(&self) -> bool {
         false
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
+        Box::pin(self.connection.check())
     }
 
     fn open<'a>(
