@@ -20,10 +20,6 @@ fn parse(text: &str) -> Result<Loaded, config::ConfigError> {
     config::parse(text, Path::new(FILE))
 }
 
-fn default_config() -> Config {
-    parse("").unwrap().config
-}
-
 #[test]
 fn the_default_file_in_the_repository_is_made_from_the_table() {
     assert_kept(&repository("assets/config.toml"), &default_file());
@@ -67,7 +63,7 @@ fn every_setting_reaches_the_configuration() {
             text.push_str("agent.command.argv = [\"x\"]");
         }
         let changed = parse(&text).unwrap().config;
-        assert_ne!(changed, default_config(), "{} = {other} changes nothing", setting.key);
+        assert_ne!(changed, Config::default(), "{} = {other} changes nothing", setting.key);
     }
 }
 
@@ -75,7 +71,7 @@ fn every_setting_reaches_the_configuration() {
 fn every_word_of_a_choice_is_accepted_and_no_other() {
     for setting in TABLE {
         let Takes::Choice { words, put, .. } = setting.takes else { continue };
-        let mut config = default_config();
+        let mut config = Config::default();
         for word in words {
             assert!(put(&mut config, word).is_some(), "{} refuses {word}", setting.key);
         }
@@ -161,7 +157,7 @@ fn a_new_home_is_private_and_has_a_commented_configuration() {
         assert_eq!(mode_of(&path), mode, "{}", path.display());
     }
     assert_eq!(fs::read_to_string(home.config_file()).unwrap(), default_file());
-    assert_eq!(config::load(&home.config_file()).unwrap().config, default_config());
+    assert_eq!(config::load(&home.config_file()).unwrap().config, Config::default());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -87,7 +88,8 @@ pub fn load(file: &Path) -> Result<Loaded, ConfigError> {
                 what: "not UTF-8; save the file as UTF-8".to_owned(),
             }])
         })?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        // Something that stands where the folder should be is told by whoever makes the home.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => String::new(),
         Err(error) => return Err(unreadable(format!("can't be read: {error}"))),
     };
     parse(&text, file)
@@ -148,10 +150,9 @@ impl Reading<'_> {
     }
 
     fn take_over(&mut self, found: &Found<'_>) -> Loaded {
-        let mut config = blank(system_zone());
+        let mut config = Config::default();
         let mut values = Vec::with_capacity(TABLE.len());
         for setting in TABLE {
-            setting.takes.put_default(&mut config);
             let (value, origin) = match found.get(setting.key) {
                 Some(given) => {
                     let line = self.line(given.span().start);
@@ -227,6 +228,15 @@ fn system_zone() -> chrono_tz::Tz {
     let variable = std::env::var("TZ").ok().and_then(|name| name.trim_start_matches(':').parse().ok());
     let system = || iana_time_zone::get_timezone().ok().and_then(|name| name.parse().ok());
     variable.or_else(system).unwrap_or(chrono_tz::Tz::UTC)
+}
+
+impl Default for Config {
+    /// What applies where nothing is set.
+    fn default() -> Self {
+        let mut config = blank(system_zone());
+        TABLE.iter().for_each(|setting| setting.takes.put_default(&mut config));
+        config
+    }
 }
 
 /// A configuration before the table's defaults are put in.

@@ -29,25 +29,26 @@ pub enum AlsoTo {
 /// Writes what is left of the log when it is dropped.
 #[derive(Debug)]
 pub struct LogGuard {
-    _worker: WorkerGuard,
+    _workers: [WorkerGuard; 2],
 }
 
-/// Begins to log. Lines are written by a thread of their own from a bounded buffer: when the disk is
-/// too slow for it, lines are dropped rather than the program held up.
+/// Begins to log. Lines are written by threads of their own from bounded buffers: where a disk or a
+/// reader is too slow, lines are dropped rather than the program held up.
 pub fn start(home: &Home, config: &LogConfig, also: AlsoTo) -> Result<LogGuard, HomeError> {
     let mut files = DailyFiles { folder: home.logs(), keep: config.keep_files, open: None };
     files.today().map_err(|source| HomeError::of(&home.logs(), source))?;
-    let (writer, worker) = NonBlocking::new(files);
-    let to_files =
-        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(move || Clean(writer.clone()));
-    let to_stderr = (also == AlsoTo::Stderr).then(|| {
-        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(|| Clean(io::stderr()))
+    let (to_file, file_worker) = NonBlocking::new(files);
+    let (to_stderr, stderr_worker) = NonBlocking::new(io::stderr());
+    let file_layer =
+        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(move || Clean(to_file.clone()));
+    let stderr_layer = (also == AlsoTo::Stderr).then(|| {
+        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(move || Clean(to_stderr.clone()))
     });
     let filter =
         Targets::new().with_target("switchboard", filter(config.level)).with_default(LevelFilter::WARN);
     // A second start in one process (a test's) keeps the first log.
-    let _ = tracing_subscriber::registry().with(filter).with(to_files).with(to_stderr).try_init();
-    Ok(LogGuard { _worker: worker })
+    let _ = tracing_subscriber::registry().with(filter).with(file_layer).with(stderr_layer).try_init();
+    Ok(LogGuard { _workers: [file_worker, stderr_worker] })
 }
 
 fn filter(level: Level) -> LevelFilter {

@@ -4,12 +4,20 @@
 //! implement it: in process, over the socket, and over the store alone while no engine runs.
 
 mod client;
+mod host;
+mod in_process;
 pub mod protocol;
+mod reach;
 mod read_only;
 mod server;
 mod socket;
+mod store_only;
 
 pub use client::*;
+pub use host::{Host, HostError};
+pub use in_process::InProcess;
+pub use reach::reach;
 pub use read_only::ReadOnly;
-pub use server::{Server, ServerError};
+pub use server::{Bound, Server, ServerError};
 pub use socket::SocketClient;
+pub use store_only::StoreOnly;

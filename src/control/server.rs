@@ -35,6 +35,13 @@ const MAX_LINES_OUT: usize = 64;
 /// How long a connection may take to write what is left when the engine stops.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// A socket that is open and answers nobody yet: who connects waits.
+#[derive(Debug)]
+pub struct Bound {
+    path: PathBuf,
+    listener: UnixListener,
+}
+
 /// A socket at which an engine is reached, until it is stopped.
 #[derive(Debug)]
 pub struct Server {
@@ -52,21 +59,16 @@ pub struct ServerError {
 }
 
 impl Server {
-    /// Listens at `path`, for this user alone. `clients` makes the way to the engine for each
-    /// connection, so that the commands of one are carried out in order and those of two side by side.
+    /// Opens the socket at `path`, for this user alone.
     ///
     /// The caller holds the home's lock: whatever socket is still there is left over from an engine
     /// that is dead, and is replaced.
-    pub fn start(
-        path: &Path,
-        hello: Hello,
-        clients: impl Fn() -> Arc<dyn Client> + Send + 'static,
-    ) -> Result<Self, ServerError> {
-        let listener =
-            listen(path).map_err(|error| ServerError { path: path.to_path_buf(), why: told(&error) })?;
-        let cancel = CancellationToken::new();
-        let accepting = tokio::spawn(accept(listener, hello, clients, cancel.clone()));
-        Ok(Self { path: path.to_path_buf(), cancel, accepting })
+    pub fn bind(path: &Path) -> Result<Bound, ServerError> {
+        let path = path.to_path_buf();
+        match listen(&path) {
+            Ok(listener) => Ok(Bound { path, listener }),
+            Err(error) => Err(ServerError { path, why: told(&error) }),
+        }
     }
 
     /// Stops: takes the socket away, lets each connection write what is on its way, and ends them.
@@ -78,6 +80,16 @@ impl Server {
         if let Err(error) = self.accepting.await {
             tracing::error!(%error, "the socket's server failed");
         }
+    }
+}
+
+impl Bound {
+    /// Begins to answer. `clients` makes the way to the engine for each connection, so that the
+    /// commands of one are carried out in order and those of two side by side.
+    pub fn serve(self, hello: Hello, clients: impl Fn() -> Arc<dyn Client> + Send + 'static) -> Server {
+        let cancel = CancellationToken::new();
+        let accepting = tokio::spawn(accept(self.listener, hello, clients, cancel.clone()));
+        Server { path: self.path, cancel, accepting }
     }
 }
 

@@ -46,7 +46,9 @@ pub fn many_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, Lines::Keep)
 }
 
-fn needs_mark(c: char) -> bool {
+/// Whether a character does something to a screen instead of standing on it. Tab and line feed do
+/// not count.
+pub fn needs_mark(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         // Joiners belong to emoji and to many scripts and move nothing.

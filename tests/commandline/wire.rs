@@ -96,7 +96,7 @@ fn hello() -> Hello {
 }
 
 fn serve(place: &Place, engine: Arc<dyn Client>) -> Server {
-    Server::start(&place.home.socket(), hello(), move || Arc::clone(&engine)).unwrap()
+    Server::bind(&place.home.socket()).unwrap().serve(hello(), move || Arc::clone(&engine))
 }
 
 async fn connect(place: &Place) -> SocketClient {
@@ -167,7 +167,7 @@ async fn a_path_too_long_for_a_socket_is_told_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::resolve(Some(&folder.path().join("h".repeat(120)))).unwrap();
     home.create().unwrap();
-    let error = Server::start(&home.socket(), hello(), || Scripted::new(0)).unwrap_err().to_string();
+    let error = Server::bind(&home.socket()).unwrap_err().to_string();
     assert!(error.ends_with("too long for a socket (about 100 bytes); use a shorter --home DIR"), "{error}");
 }
 

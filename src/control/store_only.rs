@@ -1,0 +1,105 @@
+//! The store of a home where no engine runs.
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc;
+
+use super::client::{Client, ClientError, Reach};
+use super::in_process::client_error;
+use crate::config::{Home, QueueConfig};
+use crate::domain::api::{
+    Answer, Command, ComposerMemory, ConversationPage, EngineStatus, Overview, Query, Reply, SessionPage,
+    Update,
+};
+use crate::domain::queue::{Gate, Refusal};
+use crate::store::{Readers, StoreError, answer};
+
+/// Reads a home's store while no engine runs. Every command needs an engine and is refused.
+pub struct StoreOnly {
+    /// None where nothing is kept yet.
+    readers: Option<Readers>,
+    queue: QueueConfig,
+}
+
+impl StoreOnly {
+    /// Opens the store of `home`. Makes nothing: a home without a store is an empty one.
+    pub fn open(home: &Home, queue: QueueConfig) -> Result<Self, StoreError> {
+        let path = home.state_db();
+        let readers = match path.try_exists() {
+            Ok(false) => None,
+            Ok(true) => Some(Readers::open(&path)?),
+            Err(source) => return Err(StoreError::Open { path, source }),
+        };
+        Ok(Self { readers, queue })
+    }
+
+    /// Examines the whole file; none where nothing is kept yet, else what is wrong, one line each.
+    pub async fn examine(&self) -> Result<Option<Vec<String>>, StoreError> {
+        match &self.readers {
+            Some(readers) => readers.quick_check().await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn read(&self, query: Query) -> Result<Answer, ClientError> {
+        let Some(readers) = &self.readers else { return nothing(query) };
+        readers.read(|queries| answer(queries, query)).await.map_err(client_error)
+    }
+}
+
+impl Client for StoreOnly {
+    fn reach(&self) -> Reach {
+        Reach::StoreOnly
+    }
+
+    fn command(&self, _command: Command) -> BoxFuture<'_, Result<Reply, ClientError>> {
+        Box::pin(async { Err(ClientError::NoEngine) })
+    }
+
+    fn query(&self, query: Query) -> BoxFuture<'_, Result<Answer, ClientError>> {
+        Box::pin(async move {
+            let mut answer = self.read(query).await?;
+            if let Answer::Overview(overview) = &mut answer {
+                overview.engine.busy_mode = self.queue.busy_mode;
+                overview.engine.max_queued = self.queue.max_items;
+            }
+            Ok(answer)
+        })
+    }
+
+    fn updates(&self) -> BoxFuture<'_, Result<mpsc::Receiver<Update>, ClientError>> {
+        Box::pin(async { Err(ClientError::NoEngine) })
+    }
+}
+
+/// The answer of a home where nothing is kept yet.
+fn nothing(query: Query) -> Result<Answer, ClientError> {
+    Ok(match query {
+        Query::Overview => Answer::Overview(Box::new(Overview {
+            engine: EngineStatus {
+                run: None,
+                gate: Gate::Open,
+                held: None,
+                drain: None,
+                agent: "no engine".to_owned(),
+                busy_mode: Default::default(),
+                max_queued: 0,
+                store_trouble: None,
+            },
+            sessions: 0,
+            needs_you: 0,
+            running: 0,
+            waiting: 0,
+            last_event: None,
+        })),
+        Query::Sessions { .. } | Query::History { .. } => Answer::Sessions(SessionPage::default()),
+        Query::Session { .. } | Query::SessionAt { .. } => Answer::Session(None),
+        Query::Conversation { .. } => Answer::Conversation(ConversationPage::default()),
+        Query::SessionQueue { .. } | Query::Backlog { .. } => Answer::Queue(Vec::new()),
+        Query::Events { .. } => Answer::Events(Vec::new()),
+        Query::Search { .. } => Answer::Hits(Vec::new()),
+        Query::Composer { .. } => Answer::Composer(ComposerMemory::default()),
+        Query::Export { session, .. } => {
+            return Err(ClientError::Refused(Refusal::NoSuchSession(session.to_string())));
+        }
+    })
+}
