@@ -3,5 +3,13 @@
 
 mod support;
 
+#[path = "commandline/assets.rs"]
+mod assets;
+#[path = "commandline/engine.rs"]
+mod engine;
+#[path = "commandline/homes.rs"]
+mod homes;
+#[path = "commandline/output.rs"]
+mod output;
 #[path = "commandline/wire.rs"]
 mod wire;

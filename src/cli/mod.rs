@@ -1,1 +1,130 @@
-//! The same as the console, without a screen.
+//! The same as the console, without a screen: one file a noun.
+//!
+//! Exit codes: 0 done, 1 refused or failed, 2 wrong usage. A reader that goes away (`| head`) is no
+//! failure. Errors are one line on standard error, with what to do; whatever is printed has passed
+//! the sanitizer.
+
+mod completions;
+mod config;
+mod console;
+mod context;
+mod doctor;
+mod events;
+mod feed;
+mod hold;
+mod keymap;
+mod output;
+mod queue;
+mod send;
+mod serve;
+mod sessions;
+mod status;
+mod stop;
+mod table;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use context::Context;
+use output::Out;
+
+/// An operator console in the terminal for long-lived AI agent sessions.
+///
+/// Without a command: the console. It attaches to the engine that runs for the home, or takes the
+/// home and runs the engine itself.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, max_term_width = 100)]
+struct Arguments {
+    /// The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Look only: refuse whatever changes something, and start no engine
+    #[arg(long, global = true)]
+    read_only: bool,
+    #[command(subcommand)]
+    noun: Option<Noun>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Noun {
+    Serve(serve::Serve),
+    Status(status::Status),
+    Sessions(sessions::Sessions),
+    Queue(queue::Queue),
+    Send(send::Send),
+    Events(events::Events),
+    Hold(hold::Hold),
+    Release(hold::Release),
+    Stop(stop::Stop),
+    Config(config::Config),
+    Keymap(keymap::Keymap),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
+}
+
+/// How a run of the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// What was asked is done.
+    Done,
+    /// It was refused or failed; why is already told.
+    Failed,
+    /// The arguments were wrong; how to write them is already told.
+    Usage,
+}
+
+/// Does what the arguments say. Errors are for standard error and mean [`Exit::Failed`].
+pub async fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exit> {
+    let mut out = Out::stdout();
+    let done = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => dispatch(arguments, &mut out).await,
+        Err(error) => print_usage(&error, &mut out),
+    };
+    let done = done.and_then(|exit| out.flush().map(|()| exit).map_err(Into::into));
+    match done {
+        Err(error) if output::reader_is_gone(&error) => Ok(Exit::Done),
+        other => other,
+    }
+}
+
+/// An error in one line a problem, harmless for a terminal.
+pub fn error_text(error: &anyhow::Error) -> String {
+    crate::domain::sanitize::many_lines(&format!("{error:#}")).into_owned()
+}
+
+/// The command line's declaration, for completions and manual pages.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
+    let context = Context::new(arguments.home.as_deref(), arguments.read_only.into())?;
+    match arguments.noun {
+        None => console::run(&context).await,
+        Some(Noun::Serve(serve)) => serve.run(&context).await,
+        Some(Noun::Status(status)) => status.run(&context, out).await,
+        Some(Noun::Sessions(sessions)) => sessions.run(&context, out).await,
+        Some(Noun::Queue(queue)) => queue.run(&context, out).await,
+        Some(Noun::Send(send)) => send.run(&context, out).await,
+        Some(Noun::Events(events)) => events.run(&context, out).await,
+        Some(Noun::Hold(hold)) => hold.run(&context, out).await,
+        Some(Noun::Release(release)) => release.run(&context, out).await,
+        Some(Noun::Stop(stop)) => stop.run(&context, out).await,
+        Some(Noun::Config(config)) => config.run(&context, out),
+        Some(Noun::Keymap(keymap)) => keymap.run(&context, out),
+        Some(Noun::Doctor(doctor)) => doctor.run(&context, out).await,
+        Some(Noun::Completions(completions)) => completions.run(out),
+    }
+}
+
+/// Help and version go to standard output and are no failure; the rest is wrong usage.
+fn print_usage(error: &clap::Error, out: &mut Out) -> anyhow::Result<Exit> {
+    if error.use_stderr() {
+        output::stderr_line(&error.render().to_string());
+        return Ok(Exit::Usage);
+    }
+    out.text(&error.render().to_string())?;
+    Ok(Exit::Done)
+}

@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod files;
 pub mod models;
+pub mod program;
 pub mod pty;
 pub mod screen;
 pub mod scripted;

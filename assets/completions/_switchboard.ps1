@@ -1,0 +1,278 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'switchboard'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'switchboard' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Run the engine without a screen; logs to standard error')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'How the engine stands, and the counts')
+            [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'The sessions, most urgent first')
+            [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
+            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first')
+            [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
+            [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'The settings')
+            [CompletionResult]::new('keymap', 'keymap', [CompletionResultType]::ParameterValue, 'The key map in effect: the shipped one with the changes of the home''s keymap.toml')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the store, the agent and the terminal')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;serve' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--hold', '--hold', [CompletionResultType]::ParameterName, 'Begin on hold: nothing starts until `switchboard release`')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'switchboard;status' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;sessions' {
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--ended', '--ended', [CompletionResultType]::ParameterName, 'Those that have ended too, the last active first')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;queue' {
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only of this session, with what was put aside lately: a key, a local session''s name, or an id')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;send' {
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The session: a key, or the name of a local session, which is made if there is none [default: console]')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Add it to the queue: a turn of its own, in order')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Print the answer as it comes, and wait until its turn has ended')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;events' {
+            [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'Everything after this event; without it the newest')
+            [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'At least this much: debug, info, warn, error')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only of this session: a key, a local session''s name, or an id')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'How many of the newest')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on and print events as they come')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on and print events as they come')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;hold' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;release' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;stop' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;config' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml, with file and line')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print where config.toml is')
+            [CompletionResult]::new('print', 'print', [CompletionResultType]::ParameterValue, 'Print the values that apply, and which of them the file sets')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;config;check' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;config;path' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;config;print' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;config;help' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml, with file and line')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print where config.toml is')
+            [CompletionResult]::new('print', 'print', [CompletionResultType]::ParameterValue, 'Print the values that apply, and which of them the file sets')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;config;help;check' {
+            break
+        }
+        'switchboard;config;help;path' {
+            break
+        }
+        'switchboard;config;help;print' {
+            break
+        }
+        'switchboard;config;help;help' {
+            break
+        }
+        'switchboard;keymap' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;doctor' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;completions' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;help' {
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Run the engine without a screen; logs to standard error')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'How the engine stands, and the counts')
+            [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'The sessions, most urgent first')
+            [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
+            [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first')
+            [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
+            [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
+            [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'The settings')
+            [CompletionResult]::new('keymap', 'keymap', [CompletionResultType]::ParameterValue, 'The key map in effect: the shipped one with the changes of the home''s keymap.toml')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the store, the agent and the terminal')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;help;serve' {
+            break
+        }
+        'switchboard;help;status' {
+            break
+        }
+        'switchboard;help;sessions' {
+            break
+        }
+        'switchboard;help;queue' {
+            break
+        }
+        'switchboard;help;send' {
+            break
+        }
+        'switchboard;help;events' {
+            break
+        }
+        'switchboard;help;hold' {
+            break
+        }
+        'switchboard;help;release' {
+            break
+        }
+        'switchboard;help;stop' {
+            break
+        }
+        'switchboard;help;config' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml, with file and line')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print where config.toml is')
+            [CompletionResult]::new('print', 'print', [CompletionResultType]::ParameterValue, 'Print the values that apply, and which of them the file sets')
+            break
+        }
+        'switchboard;help;config;check' {
+            break
+        }
+        'switchboard;help;config;path' {
+            break
+        }
+        'switchboard;help;config;print' {
+            break
+        }
+        'switchboard;help;keymap' {
+            break
+        }
+        'switchboard;help;doctor' {
+            break
+        }
+        'switchboard;help;completions' {
+            break
+        }
+        'switchboard;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,233 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[switchboard] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'switchboard'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'switchboard'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand serve 'Run the engine without a screen; logs to standard error'
+            cand status 'How the engine stands, and the counts'
+            cand sessions 'The sessions, most urgent first'
+            cand queue 'What waits and runs, in order'
+            cand send 'Send a message or a slash command'
+            cand events 'What happened, oldest first'
+            cand hold 'Nothing starts until `release`; messages are accepted and wait'
+            cand release 'End the hold'
+            cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
+            cand config 'The settings'
+            cand keymap 'The key map in effect: the shipped one with the changes of the home''s keymap.toml'
+            cand doctor 'Examine the home, the settings, the store, the agent and the terminal'
+            cand completions 'Print the completions for a shell'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;serve'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --hold 'Begin on hold: nothing starts until `switchboard release`'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'switchboard;status'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;sessions'= {
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --ended 'Those that have ended too, the last active first'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;queue'= {
+            cand --session 'Only of this session, with what was put aside lately: a key, a local session''s name, or an id'
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;send'= {
+            cand --session 'The session: a key, or the name of a local session, which is made if there is none [default: console]'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --queue 'Add it to the queue: a turn of its own, in order'
+            cand --wait 'Print the answer as it comes, and wait until its turn has ended'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;events'= {
+            cand --after 'Everything after this event; without it the newest'
+            cand --level 'At least this much: debug, info, warn, error'
+            cand --session 'Only of this session: a key, a local session''s name, or an id'
+            cand --limit 'How many of the newest'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand -f 'Go on and print events as they come'
+            cand --follow 'Go on and print events as they come'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;hold'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;release'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;stop'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;config'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand check 'Tell what is wrong in config.toml, with file and line'
+            cand path 'Print where config.toml is'
+            cand print 'Print the values that apply, and which of them the file sets'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;config;check'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;config;path'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;config;print'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;config;help'= {
+            cand check 'Tell what is wrong in config.toml, with file and line'
+            cand path 'Print where config.toml is'
+            cand print 'Print the values that apply, and which of them the file sets'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;config;help;check'= {
+        }
+        &'switchboard;config;help;path'= {
+        }
+        &'switchboard;config;help;print'= {
+        }
+        &'switchboard;config;help;help'= {
+        }
+        &'switchboard;keymap'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;doctor'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;completions'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;help'= {
+            cand serve 'Run the engine without a screen; logs to standard error'
+            cand status 'How the engine stands, and the counts'
+            cand sessions 'The sessions, most urgent first'
+            cand queue 'What waits and runs, in order'
+            cand send 'Send a message or a slash command'
+            cand events 'What happened, oldest first'
+            cand hold 'Nothing starts until `release`; messages are accepted and wait'
+            cand release 'End the hold'
+            cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
+            cand config 'The settings'
+            cand keymap 'The key map in effect: the shipped one with the changes of the home''s keymap.toml'
+            cand doctor 'Examine the home, the settings, the store, the agent and the terminal'
+            cand completions 'Print the completions for a shell'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;help;serve'= {
+        }
+        &'switchboard;help;status'= {
+        }
+        &'switchboard;help;sessions'= {
+        }
+        &'switchboard;help;queue'= {
+        }
+        &'switchboard;help;send'= {
+        }
+        &'switchboard;help;events'= {
+        }
+        &'switchboard;help;hold'= {
+        }
+        &'switchboard;help;release'= {
+        }
+        &'switchboard;help;stop'= {
+        }
+        &'switchboard;help;config'= {
+            cand check 'Tell what is wrong in config.toml, with file and line'
+            cand path 'Print where config.toml is'
+            cand print 'Print the values that apply, and which of them the file sets'
+        }
+        &'switchboard;help;config;check'= {
+        }
+        &'switchboard;help;config;path'= {
+        }
+        &'switchboard;help;config;print'= {
+        }
+        &'switchboard;help;keymap'= {
+        }
+        &'switchboard;help;doctor'= {
+        }
+        &'switchboard;help;completions'= {
+        }
+        &'switchboard;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

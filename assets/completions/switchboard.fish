@@ -1,0 +1,138 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_switchboard_global_optspecs
+    string join \n home= read-only h/help V/version
+end
+
+function __fish_switchboard_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_switchboard_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_switchboard_using_subcommand
+    set -l cmd (__fish_switchboard_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c switchboard -n "__fish_switchboard_needs_command" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_needs_command" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c switchboard -n "__fish_switchboard_needs_command" -s V -l version -d 'Print version'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "serve" -d 'Run the engine without a screen; logs to standard error'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "status" -d 'How the engine stands, and the counts'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "sessions" -d 'The sessions, most urgent first'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "queue" -d 'What waits and runs, in order'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "send" -d 'Send a message or a slash command'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "events" -d 'What happened, oldest first'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "hold" -d 'Nothing starts until `release`; messages are accepted and wait'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "release" -d 'End the hold'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "stop" -d 'Stop the engine: no turn begins, running ones get the drain\'s time'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "config" -d 'The settings'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "keymap" -d 'The key map in effect: the shipped one with the changes of the home\'s keymap.toml'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "doctor" -d 'Examine the home, the settings, the store, the agent and the terminal'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "completions" -d 'Print the completions for a shell'
+complete -c switchboard -n "__fish_switchboard_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c switchboard -n "__fish_switchboard_using_subcommand serve" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand serve" -l hold -d 'Begin on hold: nothing starts until `switchboard release`'
+complete -c switchboard -n "__fish_switchboard_using_subcommand serve" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c switchboard -n "__fish_switchboard_using_subcommand status" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand status" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand status" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand status" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand sessions" -l limit -d 'At most so many' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand sessions" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand sessions" -l ended -d 'Those that have ended too, the last active first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand sessions" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand sessions" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand sessions" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand queue" -l session -d 'Only of this session, with what was put aside lately: a key, a local session\'s name, or an id' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand queue" -l limit -d 'At most so many' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand queue" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand queue" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand queue" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand queue" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand send" -l session -d 'The session: a key, or the name of a local session, which is made if there is none [default: console]' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand send" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand send" -l queue -d 'Add it to the queue: a turn of its own, in order'
+complete -c switchboard -n "__fish_switchboard_using_subcommand send" -l wait -d 'Print the answer as it comes, and wait until its turn has ended'
+complete -c switchboard -n "__fish_switchboard_using_subcommand send" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand send" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand send" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l after -d 'Everything after this event; without it the newest' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l level -d 'At least this much: debug, info, warn, error' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l session -d 'Only of this session: a key, a local session\'s name, or an id' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l limit -d 'How many of the newest' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -s f -l follow -d 'Go on and print events as they come'
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand events" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand hold" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand hold" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand hold" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand release" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand release" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand release" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand stop" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand stop" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand stop" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and not __fish_seen_subcommand_from check path print help" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and not __fish_seen_subcommand_from check path print help" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and not __fish_seen_subcommand_from check path print help" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and not __fish_seen_subcommand_from check path print help" -f -a "check" -d 'Tell what is wrong in config.toml, with file and line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and not __fish_seen_subcommand_from check path print help" -f -a "path" -d 'Print where config.toml is'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and not __fish_seen_subcommand_from check path print help" -f -a "print" -d 'Print the values that apply, and which of them the file sets'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and not __fish_seen_subcommand_from check path print help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from check" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from check" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from path" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from path" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from print" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from print" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from print" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from print" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "check" -d 'Tell what is wrong in config.toml, with file and line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print where config.toml is'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "print" -d 'Print the values that apply, and which of them the file sets'
+complete -c switchboard -n "__fish_switchboard_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c switchboard -n "__fish_switchboard_using_subcommand keymap" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand keymap" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand keymap" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand keymap" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand doctor" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand doctor" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand doctor" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand completions" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand completions" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "serve" -d 'Run the engine without a screen; logs to standard error'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "status" -d 'How the engine stands, and the counts'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "sessions" -d 'The sessions, most urgent first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "queue" -d 'What waits and runs, in order'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "send" -d 'Send a message or a slash command'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "events" -d 'What happened, oldest first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "hold" -d 'Nothing starts until `release`; messages are accepted and wait'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "release" -d 'End the hold'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "stop" -d 'Stop the engine: no turn begins, running ones get the drain\'s time'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "config" -d 'The settings'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "keymap" -d 'The key map in effect: the shipped one with the changes of the home\'s keymap.toml'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "doctor" -d 'Examine the home, the settings, the store, the agent and the terminal'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "completions" -d 'Print the completions for a shell'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and not __fish_seen_subcommand_from serve status sessions queue send events hold release stop config keymap doctor completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Tell what is wrong in config.toml, with file and line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "path" -d 'Print where config.toml is'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print the values that apply, and which of them the file sets'

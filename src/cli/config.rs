@@ -1,0 +1,67 @@
+//! `switchboard config`.
+
+use serde::Serialize;
+
+use super::Exit;
+use super::context::Context;
+use super::output::{AsJson, Form, Out};
+use crate::config::{self, Effective, Origin};
+
+/// The settings
+#[derive(Debug, clap::Args)]
+pub(super) struct Config {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Tell what is wrong in config.toml, with file and line
+    Check,
+    /// Print where config.toml is
+    Path,
+    /// Print the values that apply, and which of them the file sets
+    Print {
+        #[command(flatten)]
+        json: AsJson,
+    },
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    key: &'static str,
+    value: &'a Option<toml::Value>,
+    /// The line of the file that sets it.
+    line: Option<usize>,
+}
+
+impl Config {
+    pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let file = context.home.config_file();
+        match self.what {
+            What::Path => out.line(&file.display().to_string())?,
+            What::Check => {
+                config::load(&file)?;
+                let state =
+                    if file.exists() { "no problems" } else { "there is none yet, the defaults apply" };
+                out.line(&format!("{}: {state}", file.display()))?;
+            }
+            What::Print { json } => {
+                let values = config::load(&file)?.values;
+                match json.form() {
+                    Form::Text => out.text(&config::effective(&values))?,
+                    Form::Json => values.iter().try_for_each(|value| out.json(&shown(value)))?,
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn shown(effective: &Effective) -> Shown<'_> {
+    let line = match effective.origin {
+        Origin::Default => None,
+        Origin::Line(line) => Some(line),
+    };
+    Shown { key: effective.key, value: &effective.value, line }
+}

@@ -1,0 +1,163 @@
+//! `switchboard doctor`: what could be wrong with a home, before it goes wrong.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Exit;
+use super::context::Context;
+use super::output::{AsJson, Form, Out};
+use crate::agent;
+use crate::config::{self, Config};
+use crate::control::{SocketClient, StoreOnly};
+
+/// Examine the home, the settings, the store, the agent and the terminal
+#[derive(Debug, clap::Args)]
+pub(super) struct Doctor {
+    #[command(flatten)]
+    json: AsJson,
+}
+
+/// What was found.
+#[derive(Serialize)]
+struct Finding {
+    verdict: Verdict,
+    what: &'static str,
+    words: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Finding {
+    fn ok(what: &'static str, words: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Ok, what, words: words.into() }
+    }
+
+    fn warn(what: &'static str, words: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Warn, what, words: words.into() }
+    }
+
+    fn fail(what: &'static str, words: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Fail, what, words: words.into() }
+    }
+}
+
+impl Doctor {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let (settings, config) = settings(context);
+        let mut findings = home(context.home.root());
+        findings.push(settings);
+        findings.push(engine(context).await);
+        findings.push(store(context, &config).await);
+        findings.push(agent(context, &config).await);
+        findings.push(terminal());
+        for finding in &findings {
+            match self.json.form() {
+                Form::Json => out.json(finding)?,
+                Form::Text => out.line(&format!(
+                    "{:<4} {:<9} {}",
+                    match finding.verdict {
+                        Verdict::Ok => "ok",
+                        Verdict::Warn => "warn",
+                        Verdict::Fail => "FAIL",
+                    },
+                    finding.what,
+                    finding.words
+                ))?,
+            }
+        }
+        let failed = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
+        Ok(if failed { Exit::Failed } else { Exit::Done })
+    }
+}
+
+fn home(root: &Path) -> Vec<Finding> {
+    let shown = root.display();
+    let metadata = match root.metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return vec![Finding::ok("home", format!("{shown} is made at the first start"))];
+        }
+        Err(error) => return vec![Finding::fail("home", format!("{shown}: {error}"))],
+        Ok(metadata) if !metadata.is_dir() => {
+            return vec![Finding::fail("home", format!("{shown} is not a folder; move it away"))];
+        }
+        Ok(metadata) => metadata,
+    };
+    let writable = match tempfile::NamedTempFile::new_in(root) {
+        Ok(_) => Finding::ok("home", format!("{shown} can be written")),
+        Err(error) => Finding::fail("home", format!("{shown} can't be written: {error}")),
+    };
+    let private = match metadata.permissions().mode() & 0o077 {
+        0 => Finding::ok("privacy", "only you can read the home"),
+        _ => {
+            Finding::warn("privacy", format!("others can look into the home; `chmod 700 {shown}` ends that"))
+        }
+    };
+    vec![writable, private]
+}
+
+fn settings(context: &Context) -> (Finding, Config) {
+    let file = context.home.config_file();
+    match config::load(&file) {
+        Ok(loaded) => (Finding::ok("settings", format!("{} has no problems", file.display())), loaded.config),
+        Err(error) => (Finding::fail("settings", error.to_string()), Config::default()),
+    }
+}
+
+async fn engine(context: &Context) -> Finding {
+    match SocketClient::connect(&context.home).await {
+        Ok(Some(engine)) => Finding::ok("engine", format!("runs, pid {}", engine.hello().pid)),
+        Ok(None) => Finding::ok("engine", "none runs for this home"),
+        Err(error) => Finding::fail("engine", error.to_string()),
+    }
+}
+
+async fn store(context: &Context, config: &Config) -> Finding {
+    let path = context.home.state_db();
+    let examined = match StoreOnly::open(&context.home, config.queue) {
+        Ok(store) => store.examine().await,
+        Err(error) => return Finding::fail("store", error.to_string()),
+    };
+    match examined {
+        Ok(None) => Finding::ok("store", "nothing is kept yet"),
+        Ok(Some(damage)) if damage.is_empty() => Finding::ok("store", format!("{} is sound", path.display())),
+        Ok(Some(damage)) => {
+            Finding::fail("store", format!("{} is damaged: {}", path.display(), damage.join("; ")))
+        }
+        Err(error) => Finding::fail("store", error.to_string()),
+    }
+}
+
+async fn agent(context: &Context, config: &Config) -> Finding {
+    match agent::build(&config.agent, context.home.root()) {
+        Err(error) => Finding::fail("agent", error.to_string()),
+        Ok(backend) => match backend.check().await {
+            Ok(words) => Finding::ok("agent", words),
+            Err(error) => Finding::fail("agent", error.to_string()),
+        },
+    }
+}
+
+fn terminal() -> Finding {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let size = match crossterm::terminal::size() {
+        Ok((columns, rows)) => format!("{columns}×{rows}"),
+        Err(_) => return Finding::warn("terminal", "there is none; the console needs one"),
+    };
+    let term = variable("TERM");
+    let colours = match (variable("NO_COLOR").is_empty(), variable("COLORTERM").as_str()) {
+        (false, _) => "no colours (NO_COLOR)",
+        (true, "truecolor" | "24bit") => "24-bit colours",
+        (true, _) if term.contains("256color") => "256 colours",
+        (true, _) => "16 colours",
+    };
+    let multiplexer = if variable("TMUX").is_empty() { "" } else { ", in tmux" };
+    Finding::ok("terminal", format!("{term} {size}, {colours}{multiplexer}"))
+}

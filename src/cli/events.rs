@@ -1,0 +1,124 @@
+//! `switchboard events`.
+
+use std::sync::Arc;
+
+use super::Exit;
+use super::context::{Clock, Context};
+use super::feed::{Feed, News, Wanted};
+use super::output::{AsJson, Form, Out};
+use super::queue::session_named;
+use crate::control::Client;
+use crate::domain::api::EventPage;
+use crate::domain::event::{Event, EventKind, Level};
+use crate::domain::id::Seq;
+use crate::domain::sanitize::one_line;
+
+/// How many stored events one question asks for.
+const PAGE: usize = 500;
+
+/// What happened, oldest first
+#[derive(Debug, clap::Args)]
+pub(super) struct Events {
+    /// Everything after this event; without it the newest
+    #[arg(long, value_name = "SEQ")]
+    after: Option<i64>,
+    /// Go on and print events as they come
+    #[arg(long, short)]
+    follow: bool,
+    /// At least this much: debug, info, warn, error
+    #[arg(long, default_value_t = Level::Info)]
+    level: Level,
+    /// Only of this session: a key, a local session's name, or an id
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// How many of the newest
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "after")]
+    limit: usize,
+    #[command(flatten)]
+    json: AsJson,
+}
+
+impl Events {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let client = if self.follow { context.engine().await? } else { context.client().await? };
+        let session = match &self.session {
+            Some(named) => Some(session_named(&*client, named).await?),
+            None => None,
+        };
+        let mut printer = Printer { form: self.json.form(), clock: context.clock(), out };
+        let wanted = Wanted { level: self.level, session };
+        match (self.follow, self.after) {
+            (true, Some(seq)) => follow(client, wanted, Seq(seq), &mut printer).await,
+            (true, None) => {
+                let newest = wanted.stored(&*client, EventPage::Newest, self.limit).await?;
+                printer.all(&newest)?;
+                let last = newest.last().map_or(Seq(0), |event| event.seq);
+                follow(client, wanted, last, &mut printer).await
+            }
+            (false, Some(seq)) => read_on(&*client, &wanted, Seq(seq), &mut printer).await,
+            (false, None) => {
+                printer.all(&wanted.stored(&*client, EventPage::Newest, self.limit).await?)?;
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+/// Prints what is stored after an event.
+async fn read_on(
+    client: &dyn Client,
+    wanted: &Wanted,
+    mut last: Seq,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    loop {
+        let page = wanted.stored(client, EventPage::After(last), PAGE).await?;
+        printer.all(&page)?;
+        match page.last() {
+            Some(event) if page.len() == PAGE => last = event.seq,
+            _ => return Ok(Exit::Done),
+        }
+    }
+}
+
+/// Prints what is stored after an event and what comes, until the engine ends.
+async fn follow(
+    client: Arc<dyn Client>,
+    wanted: Wanted,
+    last: Seq,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let mut feed = Feed::after(client, wanted, last).await?;
+    let mut in_order = false;
+    while let Some(news) = feed.next().await? {
+        if let News::Event(event) = news {
+            in_order = matches!(event.kind, EventKind::EngineStopped { .. });
+            printer.event(&event)?;
+            printer.out.flush()?;
+        }
+    }
+    anyhow::ensure!(in_order, "the engine is gone; `switchboard status` tells how things stand");
+    Ok(Exit::Done)
+}
+
+struct Printer<'o> {
+    form: Form,
+    clock: Clock,
+    out: &'o mut Out,
+}
+
+impl Printer<'_> {
+    fn all(&mut self, events: &[Event]) -> std::io::Result<()> {
+        events.iter().try_for_each(|event| self.event(event))?;
+        self.out.flush()
+    }
+
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        if self.form == Form::Json {
+            return self.out.json(event);
+        }
+        let session = event.session.as_ref().map_or("-", |session| session.as_str());
+        let (at, level, words) = (self.clock.full(event.at), event.kind.level(), event.kind.words());
+        self.out.line(&format!("{:>6}  {at}  {level:<5}  {session:<24}  {}", event.seq, one_line(&words)))
+    }
+}

@@ -1,0 +1,252 @@
+//! `switchboard send`.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Exit;
+use super::context::Context;
+use super::feed::{Feed, News, Wanted};
+use super::output::{AsJson, Form, Out, stderr_line};
+use crate::control::Client;
+use crate::domain::api::{Answer, Command, Piece, Query, Reply, StreamKind};
+use crate::domain::event::{EventKind, Level};
+use crate::domain::history::{Body, Entry};
+use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::queue::{Ack, Intent, MAX_TEXT_BYTES, Source};
+use crate::domain::turn::Outcome;
+
+/// Send a message or a slash command
+#[derive(Debug, clap::Args)]
+pub(super) struct Send {
+    /// The session: a key, or the name of a local session, which is made if there is none [default: console]
+    #[arg(long, value_name = "KEY|NAME")]
+    session: Option<String>,
+    /// Add it to the queue: a turn of its own, in order
+    #[arg(long)]
+    queue: bool,
+    /// Print the answer as it comes, and wait until its turn has ended
+    #[arg(long)]
+    wait: bool,
+    /// The message; `-` reads it from standard input
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    #[command(flatten)]
+    json: AsJson,
+}
+
+impl Send {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let to = match &self.session {
+            Some(named) => SessionKey::from_operator(named)?,
+            None => SessionKey::console(),
+        };
+        let form = self.json.form();
+        let client = context.engine().await?;
+        let text = if self.text == "-" { standard_input()? } else { self.text };
+        let intent = if self.queue { Intent::Queue } else { Intent::Plain };
+        let submit = Command::Submit { to, text, intent, source: Source::CommandLine };
+        // To listen first means that no word of the answer can pass by.
+        let everything = Wanted { level: Level::Debug, session: None };
+        let feed = if self.wait { Some(Feed::from_now(client.clone(), everything).await?) } else { None };
+        let reply = client.command(submit).await?;
+        if form == Form::Json {
+            out.json(&reply)?;
+        }
+        match (reply, feed) {
+            (Reply::Accepted { session, item, ack }, Some(feed)) => {
+                if form == Form::Text {
+                    stderr_line(&ack.words(|at| context.clock().short(at)));
+                }
+                Waiting::new(client, session, item, &ack, form, out).run(feed).await
+            }
+            (reply, _) => told(reply, context, form, out),
+        }
+    }
+}
+
+/// Reads the message; a line break at its very end belongs to the shell, not to it.
+fn standard_input() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MAX_TEXT_BYTES as u64 + 2).read_to_end(&mut bytes)?;
+    let mut text = String::from_utf8(bytes)
+        .map_err(|_| anyhow::anyhow!("standard input is not UTF-8; nothing was sent"))?;
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    Ok(text)
+}
+
+/// Prints what a command did that is not waited for.
+fn told(reply: Reply, context: &Context, form: Form, out: &mut Out) -> anyhow::Result<Exit> {
+    let clock = context.clock();
+    match reply {
+        Reply::Asks { question, confirm } => {
+            anyhow::bail!("{question}; nothing was done, `switchboard send {confirm:?}` does it")
+        }
+        Reply::Quit => anyhow::bail!("/quit belongs to a screen; `switchboard stop` stops an engine"),
+        _ if form == Form::Json => {}
+        Reply::Accepted { ack, .. } => out.line(&ack.words(|at| clock.short(at)))?,
+        Reply::Done { words, .. } | Reply::Session { words, .. } => out.line(&words)?,
+        Reply::Shown { text, .. } => out.line(text.trim_end())?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Waits for the turn of one item and prints what it says.
+struct Waiting<'o> {
+    client: Arc<dyn Client>,
+    session: SessionId,
+    item: ItemId,
+    turn: Option<TurnId>,
+    form: Form,
+    out: &'o mut Out,
+    /// How many bytes of the turn's answer were seen.
+    seen: u64,
+    /// What was seen, to be printed as a whole.
+    answer: String,
+}
+
+/// The last line of `send --wait --json`.
+#[derive(Serialize)]
+struct Answered<'a> {
+    item: ItemId,
+    turn: TurnId,
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+    answer: &'a str,
+}
+
+impl<'o> Waiting<'o> {
+    fn new(
+        client: Arc<dyn Client>,
+        session: SessionId,
+        item: ItemId,
+        ack: &Ack,
+        form: Form,
+        out: &'o mut Out,
+    ) -> Self {
+        let turn = match ack {
+            Ack::Running { turn } | Ack::Steered { turn } => Some(*turn),
+            _ => None,
+        };
+        Self { client, session, item, turn, form, out, seen: 0, answer: String::new() }
+    }
+
+    async fn run(mut self, mut feed: Feed) -> anyhow::Result<Exit> {
+        while let Some(news) = feed.next().await? {
+            match news {
+                News::Piece(piece) => self.piece(&piece).await?,
+                News::Event(event) => match &event.kind {
+                    EventKind::TurnBegan { turn, item, .. } if *item == self.item => self.turn = Some(*turn),
+                    EventKind::TurnEnded { turn, outcome, .. } if Some(*turn) == self.turn => {
+                        return self.ended(*turn, outcome).await;
+                    }
+                    EventKind::Superseded { item, by, .. } if *item == self.item => {
+                        anyhow::bail!(
+                            "the message was replaced by item {by}; it is kept and can be put back"
+                        );
+                    }
+                    EventKind::Cleared { items, reason } if items.contains(&self.item) => {
+                        anyhow::bail!(
+                            "the message was taken out of the queue ({reason}); it can be put back"
+                        );
+                    }
+                    _ => {}
+                },
+            }
+        }
+        anyhow::bail!("the engine is gone; `switchboard queue` tells what became of the message")
+    }
+
+    async fn piece(&mut self, piece: &Piece) -> anyhow::Result<()> {
+        if Some(piece.turn) != self.turn || piece.stream != StreamKind::Text {
+            return Ok(());
+        }
+        if piece.offset > self.seen {
+            self.catch_up().await?;
+        }
+        self.say(piece.offset, &piece.text)
+    }
+
+    async fn ended(mut self, turn: TurnId, outcome: &Outcome) -> anyhow::Result<Exit> {
+        self.catch_up().await?;
+        if self.form == Form::Json {
+            self.out.json(&Answered { item: self.item, turn, outcome, answer: &self.answer })?;
+        } else if !self.answer.is_empty() && !self.answer.ends_with('\n') {
+            self.out.line("")?;
+        }
+        self.out.flush()?;
+        match outcome {
+            Outcome::Done => Ok(Exit::Done),
+            Outcome::Failed { error } => anyhow::bail!("the turn failed: {error}"),
+            Outcome::Interrupted { cause } => anyhow::bail!("the turn was interrupted: {}", cause.words()),
+        }
+    }
+
+    /// Reads what was missed from the conversation.
+    async fn catch_up(&mut self) -> anyhow::Result<()> {
+        let Some(turn) = self.turn else { return Ok(()) };
+        for entry in self.entries_of(turn).await? {
+            if let Body::Agent { text, offset } = &entry.body {
+                self.say(*offset, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a turn, oldest first.
+    async fn entries_of(&self, turn: TurnId) -> anyhow::Result<Vec<Entry>> {
+        const PAGE: usize = 200;
+        let mut pages = Vec::new();
+        let mut before = None;
+        loop {
+            let query = Query::Conversation { session: self.session.clone(), before, limit: PAGE };
+            let Answer::Conversation(page) = self.client.query(query).await? else {
+                anyhow::bail!("the engine gave an answer of another kind");
+            };
+            let begins_earlier = page.entries.first().is_none_or(|first| first.turn < turn);
+            before = page.entries.first().map(|first| first.id);
+            pages.push(page.entries);
+            if begins_earlier || !page.more_before {
+                break;
+            }
+        }
+        let entries = pages.into_iter().rev().flatten();
+        Ok(entries.filter(|entry| entry.turn == turn).collect())
+    }
+
+    /// Takes in words that begin at a byte of the answer; what was seen of them already is left out.
+    fn say(&mut self, offset: u64, text: &str) -> anyhow::Result<()> {
+        let Some(fresh) = fresh_part(self.seen, offset, text) else { return Ok(()) };
+        self.seen = offset + text.len() as u64;
+        self.answer.push_str(fresh);
+        if self.form == Form::Text {
+            self.out.text(fresh)?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// The part of `text`, which begins at byte `offset`, that lies behind the first `seen` bytes.
+fn fresh_part(seen: u64, offset: u64, text: &str) -> Option<&str> {
+    let known = usize::try_from(seen.saturating_sub(offset)).ok()?;
+    text.get(known..).filter(|fresh| !fresh.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fresh_part;
+
+    #[test]
+    fn no_byte_of_an_answer_is_printed_twice() {
+        assert_eq!(fresh_part(0, 0, "abc"), Some("abc"));
+        assert_eq!(fresh_part(2, 0, "abc"), Some("c"));
+        assert_eq!(fresh_part(3, 0, "abc"), None);
+        assert_eq!(fresh_part(9, 0, "abc"), None);
+        assert_eq!(fresh_part(3, 5, "abc"), Some("abc"), "after a gap all of it is new");
+        assert_eq!(fresh_part(2, 0, "äb"), Some("b"));
+    }
+}

@@ -1,0 +1,94 @@
+//! `switchboard serve`: the engine without a screen.
+
+use std::sync::Arc;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::Exit;
+use super::context::{Context, Mode};
+use super::output::stderr_line;
+use crate::config::log::{self, AlsoTo};
+use crate::control::{Client, Host};
+use crate::domain::api::{Answer, Command, Query};
+use crate::domain::queue::Gate;
+use crate::engine::StartUp;
+
+/// Run the engine without a screen; logs to standard error
+///
+/// SIGTERM or SIGINT stops it with the drain; a second one cuts the turns that the drain waits for.
+#[derive(Debug, clap::Args)]
+pub(super) struct Serve {
+    /// Begin on hold: nothing starts until `switchboard release`
+    #[arg(long)]
+    hold: bool,
+}
+
+impl Serve {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        if context.mode == Mode::ReadOnly {
+            stderr_line("error: an engine changes its home; run `switchboard serve` without --read-only");
+            return Ok(Exit::Usage);
+        }
+        let config = context.config()?;
+        let mut signals = Signals::listen()?;
+        context.home.create()?;
+        let _log = log::start(&context.home, &config.log, AlsoTo::Stderr)?;
+        let start_up = if self.hold { StartUp::Hold("serve --hold".to_owned()) } else { StartUp::Run };
+        let host = Host::start(&context.home, &config, start_up).await?;
+        let client = host.client();
+        tracing::info!(home = %context.home.root().display(), "serving");
+        tokio::select! {
+            () = host.stopped() => {}
+            () = signals.obey(&client) => {}
+        }
+        Ok(Exit::Done)
+    }
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    /// From now on none of them ends the process by itself.
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Stops the engine when a signal asks for it. Never ends: the engine does.
+    async fn obey(&mut self, client: &Arc<dyn Client>) {
+        loop {
+            let name = tokio::select! {
+                _ = self.terminate.recv() => "SIGTERM",
+                _ = self.interrupt.recv() => "SIGINT",
+                _ = self.hang_up.recv() => {
+                    tracing::info!("the terminal is gone; the engine goes on");
+                    continue;
+                }
+            };
+            let command = match is_stopping(client).await {
+                true => Command::CutNow,
+                false => Command::Stop { why: name.to_owned() },
+            };
+            tracing::info!(signal = name, ?command, "asked to stop");
+            if let Err(error) = client.command(command).await {
+                tracing::error!(%error, "the signal was not obeyed");
+            }
+        }
+    }
+}
+
+async fn is_stopping(client: &Arc<dyn Client>) -> bool {
+    match client.query(Query::Overview).await {
+        Ok(Answer::Overview(overview)) => {
+            overview.engine.gate == Gate::Stopping || overview.engine.drain.is_some()
+        }
+        _ => false,
+    }
+}

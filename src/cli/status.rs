@@ -1,0 +1,82 @@
+//! `switchboard status`.
+
+use std::io;
+
+use super::Exit;
+use super::context::{Clock, Context};
+use super::output::{AsJson, Form, Out};
+use crate::domain::api::{Answer, EngineStatus, Overview, Query};
+use crate::domain::queue::Gate;
+
+/// How the engine stands, and the counts
+#[derive(Debug, clap::Args)]
+pub(super) struct Status {
+    #[command(flatten)]
+    json: AsJson,
+}
+
+impl Status {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let Answer::Overview(overview) = client.query(Query::Overview).await? else {
+            anyhow::bail!("the engine gave an answer of another kind");
+        };
+        match self.json.form() {
+            Form::Json => out.json(&overview)?,
+            Form::Text => print(&overview, &context.clock(), out)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn print(overview: &Overview, clock: &Clock, out: &mut Out) -> io::Result<()> {
+    let engine = &overview.engine;
+    let mut line = |name: &str, text: String| out.line(&format!("{name:<9} {text}"));
+    line("engine", engine_words(engine, clock))?;
+    line("turns", turns_words(engine, clock))?;
+    if engine.run.is_some() {
+        line("agent", engine.agent.clone())?;
+    }
+    let (needs_you, of) = (overview.needs_you, overview.sessions);
+    line("sessions", format!("{of} live, {needs_you} need you"))?;
+    let cut_off = if engine.run.is_some() { "running" } else { "cut off" };
+    line("work", format!("{} {cut_off}, {} waiting", overview.running, overview.waiting))?;
+    line("queue", format!("busy mode {}, at most {} a session", engine.busy_mode, engine.max_queued))?;
+    if let Some(trouble) = &engine.store_trouble {
+        line("store", format!("can't be written since {}: {}", clock.full(trouble.since), trouble.why))?;
+    }
+    Ok(())
+}
+
+fn engine_words(engine: &EngineStatus, clock: &Clock) -> String {
+    match &engine.run {
+        Some(run) => {
+            format!("runs, pid {} since {}, version {}", run.pid, clock.full(run.since), run.version)
+        }
+        None => "none runs; this is what is kept".to_owned(),
+    }
+}
+
+fn turns_words(engine: &EngineStatus, clock: &Clock) -> String {
+    match (&engine.drain, &engine.held, engine.gate) {
+        (Some(drain), ..) => format!(
+            "none begins, the engine stops ({}): waits until {} for {}",
+            drain.why,
+            clock.full(drain.until),
+            if drain.waits_for.is_empty() {
+                "nothing".to_owned()
+            } else {
+                drain.waits_for.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
+            }
+        ),
+        (None, Some(held), _) => {
+            let why = if held.why.is_empty() { String::new() } else { format!(": {}", held.why) };
+            format!(
+                "none begins, on hold since {}{why}; `switchboard release` ends it",
+                clock.full(held.since)
+            )
+        }
+        (None, None, Gate::Stopping) => "none begins, the engine stops".to_owned(),
+        (None, None, _) => "begin as messages come".to_owned(),
+    }
+}

@@ -1,0 +1,284 @@
+//! A running engine and the commands that talk to it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::program::Place;
+
+/// The listings that must survive a crash, without what only time changes.
+fn kept(place: &Place) -> Vec<Vec<Value>> {
+    vec![place.json(&["queue"]), place.json(&["events", "--after", "0", "--level", "debug"])]
+}
+
+fn texts(rows: &[Value]) -> Vec<&str> {
+    rows.iter().map(|row| row["item"]["text"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_message_is_answered_and_the_answer_alone_goes_to_standard_output() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    let run = place.run(&["send", "--wait", "say good morning"]);
+    assert_eq!((run.code, run.err.as_str()), (0, "running\n"));
+    assert_eq!(run.out, "good morning\n");
+    assert_eq!(place.done(&["queue"]), "nothing waits and nothing runs\n");
+}
+
+#[test]
+fn without_wait_the_acknowledgement_is_the_result() {
+    let place = Place::new();
+    let _engine = place.serve(&["--hold"]);
+    assert_eq!(place.done(&["send", "first"]), "next, the engine is on hold\n");
+    assert_eq!(place.done(&["send", "--queue", "second"]), "queued, 1st of 1, the engine is on hold\n");
+    assert_eq!(place.done(&["send", "/queue third"]), "queued, 2nd of 2, the engine is on hold\n");
+    let rows = place.json(&["queue"]);
+    assert_eq!(texts(&rows), ["first", "second", "third"]);
+    assert_eq!(rows[2]["position"], 2);
+}
+
+#[test]
+fn a_failed_turn_is_a_failure_with_its_reason() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    let run = place.run(&["send", "--wait", "fail"]);
+    assert_eq!(run.code, 1);
+    let told = "switchboard: the turn failed: the practice agent failed, as it was asked to\n";
+    assert!(run.err.ends_with(told), "{run:?}");
+}
+
+#[test]
+fn a_message_that_another_one_replaces_is_not_waited_for() {
+    let place = Place::new();
+    let _engine = place.serve(&["--hold"]);
+    place.done(&["release"]);
+    place.done(&["send", "hang"]);
+    let mut waits = place.command(&["send", "--wait", "one"]).spawn().unwrap();
+    let mut acknowledged = String::new();
+    let mut err = BufReader::new(waits.stderr.take().unwrap());
+    err.read_line(&mut acknowledged).unwrap();
+    assert_eq!(acknowledged, "next, when this turn ends\n");
+    assert!(place.done(&["send", "two"]).starts_with("replaces your message of "));
+    let mut rest = String::new();
+    err.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "switchboard: the message was replaced by item 3; it is kept and can be put back\n");
+    assert_eq!(waits.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn slash_commands_work_and_refusals_are_failures() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["send", "--wait", "say hello"]);
+    assert!(place.done(&["send", "/status"]).contains("agent:main:local:dm:console"));
+    place.done(&["send", "/title morning round"]);
+    assert_eq!(place.json(&["sessions", "morning"])[0]["session"]["title"], "morning round");
+    for (text, told) in [
+        ("/quue x", "refused: /quue is no command (did you mean /queue?); write //quue to send it as text"),
+        ("/stop", "refused: no turn runs in this session"),
+        ("  ", "refused: the message is empty"),
+        ("/quit", "refused: /quit belongs to a screen; switchboard stop stops an engine"),
+    ] {
+        let run = place.run(&["send", text]);
+        assert_eq!((run.code, run.err), (1, format!("switchboard: {told}\n")), "{text}");
+    }
+}
+
+#[test]
+fn a_message_comes_from_standard_input_too() {
+    let place = Place::new();
+    let _engine = place.serve(&["--hold"]);
+    assert_eq!(place.run_with(b"two\nlines\n", &["send", "-"]).code, 0);
+    assert_eq!(texts(&place.json(&["queue"])), ["two\nlines"]);
+    let run = place.run_with(b"\xff", &["send", "-"]);
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (1, "switchboard: standard input is not UTF-8; nothing was sent\n")
+    );
+    let run = place.run_with(&vec![b'x'; 1024 * 1024 + 1], &["send", "-"]);
+    assert!(run.err.starts_with("switchboard: refused: the message has 1048577 bytes"), "{run:?}");
+}
+
+#[test]
+fn each_session_has_a_queue_of_its_own() {
+    let place = Place::new();
+    let _engine = place.serve(&["--hold"]);
+    place.done(&["send", "--session", "night", "a"]);
+    place.done(&["send", "--session", "agent:main:local:dm:day", "b"]);
+    assert_eq!(texts(&place.json(&["queue", "--session", "night"])), ["a"]);
+    assert_eq!(texts(&place.json(&["queue", "--session", "day"])), ["b"]);
+    let run = place.run(&["queue", "--session", "dusk"]);
+    let told = "switchboard: there is no session \"dusk\"; `switchboard sessions` lists them\n";
+    assert_eq!((run.code, run.err.as_str()), (1, told));
+}
+
+#[test]
+fn a_killed_engine_leaves_everything_and_the_next_one_goes_on() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    place.done(&["send", "--wait", "say before"]);
+    place.done(&["send", "hang"]);
+    place.done(&["hold", "for the test"]);
+    for text in ["first", "second", "third"] {
+        place.done(&["send", "--queue", text]);
+    }
+    let before = kept(&place);
+    engine.kill();
+    // Without an engine the store tells the same.
+    assert_eq!(kept(&place), before);
+    assert!(place.done(&["status"]).starts_with("engine    none runs; this is what is kept\n"));
+
+    let engine = place.serve(&[]);
+    let waiting = place.json(&["queue"]);
+    assert_eq!(texts(&waiting), ["first", "second", "third"]);
+    let status = place.json(&["status"]);
+    assert_eq!(status[0]["engine"]["held"]["why"], "for the test", "the hold is kept");
+    assert_eq!(status[0]["running"], 0, "the cut turn is not running");
+    let events = place.json(&["events", "--after", "0", "--level", "debug"]);
+    assert_eq!(events[..before[1].len()], before[1], "no event is lost or changed");
+    assert!(
+        events.iter().any(|event| event["event"] == "turn_ended" && event["outcome"]["cause"] == "crash")
+    );
+
+    let last = waiting[2]["item"]["id"].clone();
+    let mut follow = place.command(&["events", "--follow", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    place.done(&["release"]);
+    let ended = lines.by_ref().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let mut ran: Vec<i64> = Vec::new();
+    for event in ended.filter(|event| event["event"] == "turn_began") {
+        ran.push(event["item"].as_i64().unwrap());
+        if event["item"] == last {
+            break;
+        }
+    }
+    let order: Vec<i64> = waiting.iter().map(|row| row["item"]["id"].as_i64().unwrap()).collect();
+    assert!(ran.ends_with(&order), "{ran:?} does not end with {order:?}");
+    follow.kill().unwrap();
+    follow.wait().unwrap();
+    drop(engine);
+}
+
+#[test]
+fn a_second_engine_is_refused_and_names_the_owner() {
+    let place = Place::new();
+    let first = place.serve(&[]);
+    let run = place.run(&["serve"]);
+    assert_eq!(run.code, 1);
+    let told = format!("switchboard: an engine already runs for this home: pid {} since ", first.pid());
+    assert!(run.err.starts_with(&told), "{run:?}");
+    assert_eq!(run.err.lines().count(), 1);
+    assert_eq!(place.run(&["send", "--wait", "say still here"]).out, "still here\n");
+}
+
+#[test]
+fn a_leftover_lock_file_with_the_pid_of_a_living_process_stops_nobody() {
+    let place = Place::new();
+    for leftover in
+        [format!("{} 2026-01-01T00:00:00+00:00\n", std::process::id()), "12".to_owned(), String::new()]
+    {
+        place.write("gateway.lock", leftover.as_bytes());
+        place.serve(&[]).kill();
+    }
+}
+
+#[test]
+fn stop_waits_for_the_end_and_leaves_no_socket() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    assert_eq!(place.done(&["stop"]), "stopped\n");
+    let (status, _) = engine.ended();
+    assert_eq!(status.code(), Some(0));
+    assert!(!place.home().join("control.sock").exists());
+    let run = place.run(&["stop"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.starts_with("switchboard: no engine runs for this home"), "{run:?}");
+}
+
+#[test]
+fn a_signal_stops_in_order_and_a_second_one_cuts_what_still_runs() {
+    let place = Place::new();
+    let mut engine = place.serve(&[]);
+    place.done(&["send", "hang"]);
+    let mut follow = place.command(&["events", "--follow", "--after", "0", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines().map(Result::unwrap);
+    engine.signal(Signal::TERM);
+    engine.wait_for("asked to stop");
+    assert!(lines.any(|line| line.contains("\"event\":\"engine_stopping\"")));
+    assert_eq!(
+        place.done(&["send", "--queue", "later"]),
+        "queued, 1st of 1, the engine stops: it runs after the next start\n"
+    );
+    engine.signal(Signal::TERM);
+    let (status, _) = engine.ended();
+    assert_eq!((status.code(), status.signal()), (Some(0), None));
+    let rest: Vec<String> = lines.collect();
+    assert!(rest.iter().any(|line| line.contains("\"cause\":\"shutdown\"")), "{rest:?}");
+    assert!(rest.last().unwrap().contains("\"event\":\"engine_stopped\""), "{rest:?}");
+    assert_eq!(follow.wait().unwrap().code(), Some(0));
+    assert_eq!(texts(&place.json(&["queue"])), ["later"]);
+}
+
+#[test]
+fn a_closed_terminal_does_not_stop_an_engine() {
+    let place = Place::new();
+    let mut engine = place.serve(&[]);
+    engine.signal(Signal::HUP);
+    engine.wait_for("the terminal is gone; the engine goes on");
+    assert_eq!(place.run(&["send", "--wait", "say alive"]).out, "alive\n");
+}
+
+#[test]
+fn events_are_followed_from_any_place_without_a_gap_and_without_a_double() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    place.done(&["send", "--wait", "say one"]);
+    let all = place.json(&["events", "--after", "0", "--level", "debug"]);
+    let from = all[2]["seq"].to_string();
+    let arguments = ["events", "--after", &from, "--follow", "--level", "debug", "--json"];
+    let mut follow = place.command(&arguments).spawn().unwrap();
+    let lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let mut followed = vec![lines.next().unwrap()];
+    for text in ["say two", "say three"] {
+        place.done(&["send", "--wait", text]);
+    }
+    place.done(&["stop"]);
+    engine.ended();
+    followed.extend(lines);
+    assert_eq!(follow.wait().unwrap().code(), Some(0));
+    let kept = place.json(&["events", "--after", &from, "--level", "debug"]);
+    assert_eq!(followed, kept);
+}
+
+#[test]
+fn a_hold_keeps_everything_waiting_until_it_is_released() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["hold", "lunch"]);
+    assert!(place.done(&["status"]).contains(": lunch; `switchboard release` ends it"));
+    let waits = place.command(&["send", "--wait", "say served"]).spawn().unwrap();
+    let mut follow = place.command(&["events", "--follow", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("\"event\":\"accepted\"")));
+    place.done(&["release"]);
+    assert_eq!(String::from_utf8(waits.wait_with_output().unwrap().stdout).unwrap(), "served\n");
+    follow.kill().unwrap();
+    follow.wait().unwrap();
+}
+
+#[test]
+fn read_only_looks_and_changes_nothing() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    assert_eq!(place.run(&["--read-only", "status"]).code, 0);
+    for arguments in [&["--read-only", "send", "x"][..], &["--read-only", "hold"], &["--read-only", "stop"]] {
+        let run = place.run(arguments);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.err.starts_with("switchboard: refused: read-only"), "{run:?}");
+    }
+    drop(engine);
+    assert_eq!(place.run(&["--read-only", "serve"]).code, 2);
+}

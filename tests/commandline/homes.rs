@@ -1,0 +1,160 @@
+//! Homes that are new, foreign, damaged or closed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::program::Place;
+
+#[test]
+fn without_an_engine_nothing_is_sent_and_nothing_is_made() {
+    let place = Place::new();
+    for arguments in [&["send", "x"][..], &["send", "--wait", "x"], &["hold"], &["release"], &["stop"]] {
+        let run = place.run(arguments);
+        let told = "switchboard: no engine runs for this home; start one with `switchboard` or `switchboard serve`\n";
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (1, "", told), "{arguments:?}");
+    }
+    assert!(!place.home().exists());
+}
+
+#[test]
+fn reading_a_new_home_makes_nothing() {
+    let place = Place::new();
+    assert!(place.done(&["status"]).contains("0 live"));
+    assert_eq!(place.done(&["sessions"]), "none of 0 sessions\n");
+    assert_eq!(place.done(&["queue"]), "nothing waits and nothing runs\n");
+    assert_eq!(place.done(&["events"]), "");
+    assert!(!place.home().exists());
+}
+
+#[test]
+fn everything_in_a_home_is_for_its_owner_alone() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["send", "--wait", "hello"]);
+    let mut folders = vec![place.home()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700, "{}", folder.display());
+        for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+                continue;
+            }
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600, "{}", entry.path().display());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 5, "config, lock, socket, store and log: {seen}");
+}
+
+#[test]
+fn a_wrong_configuration_stops_the_start_and_touches_nothing() {
+    let place = Place::new();
+    place.write("config.toml", b"[queue]\nmax_items = 0\nbusy = 1\n");
+    let run = place.run(&["serve"]);
+    let file = place.home().join("config.toml");
+    let expected = format!(
+        "switchboard: {0}:2: queue.max_items = 0: it takes a whole number from 1 to 100000\n\
+         {0}:3: there is no setting \"queue.busy\"; did you mean queue.busy_mode?\n",
+        file.display()
+    );
+    assert_eq!((run.code, run.err), (1, expected));
+    let names: Vec<_> = fs::read_dir(place.home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["config.toml"]);
+    assert_eq!(place.run(&["config", "check"]).code, 1);
+    assert_eq!(place.run(&["doctor"]).code, 1);
+}
+
+#[test]
+fn a_foreign_or_damaged_store_is_refused_in_one_line_and_left_alone() {
+    let mut half_a_header = b"SQLite format 3\0".to_vec();
+    half_a_header.extend([0x41; 4096]);
+    for bytes in [&b"my diary, not a database\n"[..], &[0; 200], &half_a_header] {
+        let place = Place::new();
+        place.write("state.db", bytes);
+        for arguments in [&["serve"][..], &["status"], &["queue"]] {
+            let run = place.run(arguments);
+            assert_eq!(run.code, 1, "{arguments:?}: {run:?}");
+            assert_eq!(run.err.lines().count(), 1, "{arguments:?}: {run:?}");
+            assert!(run.err.contains("state.db") && run.err.contains("left as it is"), "{run:?}");
+        }
+        assert_eq!(fs::read(place.home().join("state.db")).unwrap(), bytes);
+        assert_eq!(place.run(&["doctor"]).code, 1);
+    }
+}
+
+#[test]
+fn a_file_in_place_of_the_home_is_told_in_one_line() {
+    let place = Place::new();
+    fs::write(place.home(), "").unwrap();
+    let run = place.run(&["serve"]);
+    let told = format!(
+        "switchboard: {}: not a folder; move it away, or name another home with --home DIR\n",
+        place.home().display()
+    );
+    assert_eq!((run.code, run.err), (1, told));
+}
+
+#[test]
+fn the_command_line_names_the_home_before_the_environment_does() {
+    let place = Place::new();
+    let other = place.home().with_file_name("other");
+    let named = place.done(&["--home", other.to_str().unwrap(), "config", "path"]);
+    assert_eq!(named, format!("{}\n", other.join("config.toml").display()));
+    let by_environment = place.done(&["config", "path"]);
+    assert_eq!(by_environment, format!("{}\n", place.home().join("config.toml").display()));
+    let by_default = place.command(&["config", "path"]).env_remove("SWITCHBOARD_HOME").output().unwrap();
+    let expected = place.home().with_file_name(".switchboard").join("config.toml");
+    assert_eq!(String::from_utf8(by_default.stdout).unwrap(), format!("{}\n", expected.display()));
+}
+
+#[test]
+fn the_doctor_finds_a_new_home_sound_and_warns_of_an_open_one() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    let run = place.run(&["doctor"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for line in ["ok   privacy", "ok   settings", "ok   engine    runs, pid ", "ok   store", "ok   agent"] {
+        assert!(run.out.lines().any(|found| found.starts_with(line)), "{line}: {}", run.out);
+    }
+    drop(engine);
+    fs::set_permissions(place.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(place.done(&["doctor"]).contains("warn privacy   others can look into the home"));
+}
+
+#[test]
+fn the_doctor_finds_a_program_that_is_missing() {
+    let place = Place::new();
+    place.write(
+        "config.toml",
+        b"[agent]\nbackend = \"command\"\n[agent.command]\nargv = [\"no-such-agent\"]\n",
+    );
+    let run = place.run(&["doctor"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.out.contains("FAIL agent     can't run \"no-such-agent\" of agent.command.argv"),
+        "{}",
+        run.out
+    );
+    place.write("config.toml", b"[agent]\nbackend = \"command\"\n[agent.command]\nargv = [\"sh\"]\n");
+    assert!(place.done(&["doctor"]).contains("/sh can be run"));
+}
+
+#[test]
+fn the_doctor_asks_the_configured_server() {
+    let place = Place::new();
+    // A port that nothing listens on: taken and given back.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let config = format!(
+        "[agent]\nbackend = \"openai\"\n[agent.openai]\nbase_url = \"http://127.0.0.1:{port}/v1\"\nmodel = \"m\"\n"
+    );
+    place.write("config.toml", config.as_bytes());
+    let run = place.run(&["doctor"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.out.contains(&format!("FAIL agent     can't reach http://127.0.0.1:{port}/v1")),
+        "{}",
+        run.out
+    );
+}
