@@ -243,3 +243,10 @@ fn without_an_engine_only_looking_works() {
     screen.press("a j x r i").types("hi").press("enter");
     assert!(screen.commands.is_empty());
 }
+
+#[test]
+fn a_sequence_that_leads_nowhere_loses_no_printable_key() {
+    let mut screen = two();
+    screen.press("i ctrl-x").types("ab");
+    assert_eq!(screen.draft(), "ab");
+}

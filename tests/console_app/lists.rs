@@ -206,3 +206,27 @@ fn a_screen_that_lagged_says_so_and_asks_for_all_anew() {
         assert!(screen.tables.asked.iter().any(|query| format!("{query:?}").starts_with(wanted)), "{wanted}");
     }
 }
+
+#[test]
+fn a_session_chosen_elsewhere_is_found_in_the_list() {
+    let mut rows: Vec<_> = (1..=900).map(|n| session(&format!("s{n}"), n)).collect();
+    rows.push(session("needle", 901));
+    let mut screen = Screen::on(rows);
+    screen.press("/").types("s7").press("enter :").types("needle").press("enter esc");
+    assert_eq!(screen.model.front, key("needle"));
+    assert_eq!(screen.model.sessions.current().unwrap().name, "needle");
+    assert_eq!(screen.model.sessions.after(), 0);
+    screen.press("g g");
+    assert_eq!(screen.model.sessions.current().unwrap().name, "s1");
+}
+
+#[test]
+fn the_middle_of_a_long_list_can_be_left_both_ways() {
+    let mut screen = Screen::on((1..=900).map(|n| session(&format!("s{n}"), n)).collect());
+    screen.press(":").types("s450").press("enter esc");
+    assert_eq!(screen.model.sessions.current().unwrap().name, "s450");
+    screen.press("j");
+    assert_eq!(screen.model.front, key("s451"));
+    screen.press("k k");
+    assert_eq!(screen.model.front, key("s449"));
+}

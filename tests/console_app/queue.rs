@@ -151,3 +151,12 @@ fn v_tells_what_an_item_waits_for() {
     let Some(Overlay::Viewer(viewer)) = screen.model.overlays.last() else { panic!("nothing is told") };
     assert!(viewer.text.contains("for 1 item before it in the queue"), "{}", viewer.text);
 }
+
+#[test]
+fn no_other_view_is_opened_over_a_changed_text() {
+    let mut screen = busy();
+    screen.press("e").types(" x").press("alt-5 F8");
+    assert_eq!(screen.model.view, View::Sessions);
+    let Some(Overlay::ItemEditor(editor)) = screen.model.overlays.last() else { panic!("the text is lost") };
+    assert_eq!(editor.text.text(), "make it shorter x");
+}

@@ -144,10 +144,9 @@ fn perform(model: &mut Model, action: Action) {
 
 /// Opens a view.
 pub(super) fn show_view(model: &mut Model, view: View) {
-    if model.view == view {
+    if model.view == view || !close_overlays(model) {
         return;
     }
-    model.overlays.clear();
     model.last_view = model.view;
     model.view = view;
     model.pane = Pane::List;
@@ -159,6 +158,17 @@ pub(super) fn show_view(model: &mut Model, view: View) {
     }
     walk::show_selection(model);
     model.dirty = true;
+}
+
+/// Closes every overlay; not if that would lose a changed text. False if it stays.
+fn close_overlays(model: &mut Model) -> bool {
+    let changed = |overlay: &Overlay| matches!(overlay, Overlay::ItemEditor(editor) if editor.is_changed());
+    if model.overlays.iter().any(changed) {
+        model.tell(Tone::Warn, "the item's text was changed: save it or leave it first");
+        return false;
+    }
+    model.overlays.clear();
+    true
 }
 
 fn tab(model: &mut Model, direction: i64) {
@@ -180,11 +190,15 @@ fn next_need(model: &mut Model) {
         && card.focused_at.is_none()
     {
         card.hidden = false;
-        model.overlays.clear();
-        return walk::set_focus(model, Focus::Card);
+        if close_overlays(model) {
+            walk::set_focus(model, Focus::Card);
+        }
+        return;
+    }
+    if !close_overlays(model) {
+        return;
     }
     show_view(model, View::Sessions);
-    model.overlays.clear();
     let needs = |index: &usize| model.sessions.rows[*index].row.state == SessionState::NeedsYou;
     let (length, here) = (model.sessions.rows.len(), model.sessions.selected);
     match (here.saturating_add(1)..length).chain(0..length.min(here + 1)).find(needs) {
@@ -315,7 +329,7 @@ fn open_subject(model: &mut Model) {
     let key = session.and_then(|session| model.memory.names.get(session)).map(|(key, _)| key.clone());
     if let Some(key) = key {
         show_view(model, View::Sessions);
-        front::show(model, &key);
+        front::go_to(model, &key);
         walk::set_focus(model, Focus::Pane(Pane::Conversation));
     }
 }

@@ -1,6 +1,8 @@
 //! Answers to questions. One that came too late, for something else than is shown now, is dropped
 //! and asked anew.
 
+use std::collections::HashMap;
+
 use super::conversation::Reload;
 use super::focus::{Focus, Pane, View};
 use super::items::{ItemList, ItemRow};
@@ -10,6 +12,7 @@ use super::sessions::{Coming, ListRow, PAGE};
 use super::{Model, front, picking, requests, walk, writing};
 use crate::domain::api::{Answer, Overview, Query, SessionPage};
 use crate::domain::event::Event;
+use crate::domain::id::SessionKey;
 use crate::domain::sanitize::one_line;
 
 /// How many sessions' names are remembered for the log.
@@ -42,6 +45,7 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
             let row = row.map(|row| ListRow::new(*row));
             learn_names(model, row.iter());
             front::set_row(model, row);
+            seek(model);
         }
         (Question::Conversation, Answer::Conversation(page)) => {
             let reload = std::mem::take(&mut model.memory.reload);
@@ -114,6 +118,7 @@ fn take_sessions(model: &mut Model, page: SessionPage) {
     let list = &mut model.sessions;
     let coming = list.coming.take();
     list.before = list.earlier.iter().map(|(_, rows)| rows).sum();
+    list.at_end = rows.len() < list.limit;
     list.failed = None;
     list.loaded = true;
     model.dirty |= list.hits != page.hits || list.total != page.total;
@@ -132,8 +137,26 @@ fn take_sessions(model: &mut Model, page: SessionPage) {
         walk::show_selected_session(model);
     }
     walk_on(model);
+    seek(model);
     walk::show_selection(model);
     decide_start(model);
+}
+
+/// Moves the window to the session in front, if that was brought there from elsewhere.
+fn seek(model: &mut Model) {
+    let list = &mut model.sessions;
+    let Some(row) = &model.front_row else { return };
+    if list.coming.is_some() || list.sought.take_if(|sought| sought == row.key()).is_none() {
+        return;
+    }
+    match list.rows.iter().position(|listed| listed.key() == row.key()) {
+        Some(index) => list.selected = index,
+        None if row.row.session.ended.is_none() => {
+            list.start_at(&row.row);
+            model.requests.mark(Question::Sessions, Pace::AtOnce);
+        }
+        None => {}
+    }
 }
 
 /// Shows rows; the selection follows the thing, not the row.
@@ -150,8 +173,9 @@ fn set_rows(model: &mut Model, rows: Vec<ListRow>) {
 
 /// The fresh rows in the order that is shown now; and as they came, if that is another.
 fn in_present_order(present: &[ListRow], fresh: Vec<ListRow>) -> (Vec<ListRow>, Option<Vec<ListRow>>) {
-    let place =
-        |row: &ListRow| present.iter().position(|shown| shown.key() == row.key()).unwrap_or(usize::MAX);
+    let places: HashMap<&SessionKey, usize> =
+        present.iter().enumerate().map(|(index, row)| (row.key(), index)).collect();
+    let place = |row: &ListRow| places.get(row.key()).copied().unwrap_or(usize::MAX);
     let mut shown: Vec<(usize, ListRow)> = fresh.iter().map(|row| (place(row), row.clone())).collect();
     if shown.is_sorted_by_key(|(place, _)| *place) {
         return (fresh, None);

@@ -44,7 +44,10 @@ pub(super) fn ask_quit(model: &mut Model) {
     let (question, detail, buttons) = match &model.link {
         Link::Gone { .. } | Link::Up(Reach::StoreOnly) => (
             "Leave this screen?",
-            "No engine runs here.".to_owned(),
+            match writing::has_unsaved(model) {
+                true => "No engine runs here: what was written since can't be saved.".to_owned(),
+                false => "No engine runs here.".to_owned(),
+            },
             vec![cancel, button("leave", Action::Yes, Deed::Leave)],
         ),
         Link::Up(Reach::Attached { pid }) => (

@@ -6,7 +6,7 @@ use super::keymap::Context;
 use super::model::Link;
 use super::msg::Reach;
 use super::overlay::{CardKind, Overlay};
-use super::{Model, item_acts, why};
+use super::{Model, item_acts, typing, why};
 use crate::domain::queue::Gate;
 
 /// Why `action` can't be done now, with what would free it; none: it can.
@@ -32,8 +32,8 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
             missing(undo, "nothing was done in the last 10 s that can be taken back")
         }
         Action::Suspend => matches!(model.link, Link::Up(Reach::Here)).then(|| {
-            "the engine runs in this window and would stand still; q leaves it running without a screen"
-                .to_owned()
+            let key = typing::key_name(model, Action::Back);
+            format!("the engine runs in this window and would stand still; {key} offers to leave it running")
         }),
         Action::Reconnect | Action::StartHere => gone_or_none(model),
         Action::CardReconnect | Action::CardStartHere => card(model, CardKindName::Gone),

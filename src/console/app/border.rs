@@ -42,7 +42,7 @@ pub fn border(model: &Model) -> Border {
 /// Why nothing can be changed now; none: it can.
 pub(super) fn locked(model: &Model) -> Option<&'static str> {
     match (&model.link, model.access) {
-        (Link::Gone { .. }, _) => Some("the engine is gone: F8, then r reconnects"),
+        (Link::Gone { .. }, _) => Some("the engine is gone: reconnect, or start it here"),
         (_, Access::ReadOnly) => Some("read-only: start switchboard without --read-only to change things"),
         (Link::Up(Reach::StoreOnly), _) => Some("no engine runs: only the store is shown"),
         (Link::Up(_), Access::Full) => None,

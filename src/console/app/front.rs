@@ -40,6 +40,19 @@ pub(super) fn show(model: &mut Model, key: &SessionKey) {
     model.dirty = true;
 }
 
+/// Puts a session in front that was chosen elsewhere than in the list, and shows it there.
+pub(super) fn go_to(model: &mut Model, key: &SessionKey) {
+    if model.sessions.find(key).is_none() {
+        if !model.sessions.filter.is_empty() {
+            model.sessions.filter.set("");
+            model.sessions.rewind();
+            model.requests.mark(Question::Sessions, Pace::AtOnce);
+        }
+        model.sessions.sought = Some(key.clone());
+    }
+    show(model, key);
+}
+
 fn leave(model: &mut Model) {
     writing::save_draft(model);
     writing::let_go(model);

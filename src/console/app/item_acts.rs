@@ -30,11 +30,17 @@ pub(super) fn why_not(model: &Model, action: Action) -> Option<String> {
     let waits = match row.row.item.state {
         ItemState::Waiting => None,
         ItemState::Running => Some("it runs already: /stop ends its turn".to_owned()),
-        state => Some(format!("it is {}; r puts it back", state.as_str())),
+        state => {
+            let key = typing::key_name(model, Action::PutBack);
+            Some(format!("it is {}; {key} puts it back", state.as_str()))
+        }
     };
     let in_queue = || match row.row.item.lane {
         Lane::Queue => None,
-        Lane::Slot => Some("it is the next message: only /queue items move (t makes it one)".to_owned()),
+        Lane::Slot => {
+            let key = typing::key_name(model, Action::SwitchLane);
+            Some(format!("it is the next message: only /queue items move ({key} makes it one)"))
+        }
     };
     match action {
         Action::EditItem | Action::DropItem | Action::SwitchLane => waits,
@@ -77,7 +83,7 @@ pub(super) fn perform(model: &mut Model, action: Action) {
         Action::GoToSession => {
             let key = row.row.key.clone();
             show_view(model, View::Sessions);
-            front::show(model, &key);
+            front::go_to(model, &key);
             model.pane = Pane::Conversation;
         }
         _ => {}

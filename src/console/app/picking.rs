@@ -188,7 +188,7 @@ fn take(model: &mut Model, run: Run) {
         Run::Action(action) => acts::run(model, action),
         Run::Session(key) => {
             acts::show_view(model, View::Sessions);
-            front::show(model, &key);
+            front::go_to(model, &key);
             model.pane = Pane::Composer;
         }
         Run::Draft(text) => {

@@ -39,7 +39,7 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
         (Purpose::EditItem, result) => saved(model, ticket, result),
         (Purpose::Open { key }, Ok(reply)) => {
             acts::show_view(model, super::focus::View::Sessions);
-            front::show(model, &key);
+            front::go_to(model, &key);
             model.pane = super::focus::Pane::Composer;
             done(model, &key, reply);
         }
@@ -129,7 +129,7 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
         }
         Reply::Session { key, words, .. } => {
             model.tell(Tone::Info, words);
-            front::show(model, &key);
+            front::go_to(model, &key);
         }
         Reply::Quit => asking::ask_quit(model),
     }

@@ -60,7 +60,7 @@ impl ListRow {
 pub struct SessionList {
     /// The loaded rows, in the order they are shown.
     pub rows: Vec<ListRow>,
-    /// How many rows stand before the loaded ones.
+    /// How many rows stand before the loaded ones, as far as it is known.
     pub before: usize,
     /// How many sessions match the filter.
     pub hits: usize,
@@ -83,8 +83,12 @@ pub struct SessionList {
     pub(super) earlier: Vec<(Option<SessionCursor>, usize)>,
     /// The order that came while the present one was frozen.
     pub(super) thawed: Option<Vec<ListRow>>,
+    /// Whether the window reaches to the end of the list.
+    pub(super) at_end: bool,
     /// Whether the window walks to the end of the list.
     pub(super) walks_to_end: bool,
+    /// The session that the window is to be moved to.
+    pub(super) sought: Option<SessionKey>,
     /// What to do when the wanted window has come; none: it is the one that is shown.
     pub(super) coming: Option<Coming>,
 }
@@ -114,7 +118,9 @@ impl Default for SessionList {
             limit: PAGE,
             earlier: Vec::new(),
             thawed: None,
+            at_end: false,
             walks_to_end: false,
+            sought: None,
             coming: None,
         }
     }
@@ -133,7 +139,10 @@ impl SessionList {
 
     /// How many rows match behind the loaded ones.
     pub fn after(&self) -> usize {
-        self.hits.saturating_sub(self.before + self.rows.len())
+        match self.at_end {
+            true => 0,
+            false => self.hits.saturating_sub(self.before + self.rows.len()),
+        }
     }
 
     /// Whether the list is being read through to its end.
@@ -148,6 +157,15 @@ impl SessionList {
         self.earlier.clear();
         self.walks_to_end = false;
         self.coming = Some(Coming::Shift);
+    }
+
+    /// Wants the window to start at a row that is not loaded.
+    pub(super) fn start_at(&mut self, row: &SessionRow) {
+        // A cursor names the place behind a row: a moment later is the place before this one.
+        let last_activity_at = row.session.last_activity_at + chrono::TimeDelta::milliseconds(1);
+        self.rewind();
+        self.earlier.push((None, 0));
+        self.start = Some(SessionCursor { last_activity_at, ..row.cursor() });
     }
 
     /// Wants the window to start so many rows further on.

@@ -138,7 +138,7 @@ fn release_held(model: &mut Model) {
     let held = std::mem::take(&mut model.memory.held);
     if held.len() >= MOST_TYPED_AT_ONCE {
         let words =
-            format!("{} keys came at once, like a paste: dropped; i, then paste, to write", held.len());
+            format!("{} keys came at once, like a paste: dropped; paste into the composer", held.len());
         model.tell(Tone::Warn, words);
         return;
     }
@@ -184,6 +184,8 @@ fn press(model: &mut Model, key: Key) {
         Resolved::Action(action) => acts::run(model, action),
         Resolved::Prefix => model.pending = keys,
         Resolved::Nothing if keys.len() > 1 && key.code == Code::Esc => {}
+        // No printable key is ever lost in a text.
+        Resolved::Nothing if keys.len() > 1 && text && key.types().is_some() => press(model, key),
         Resolved::Nothing if text && keys.len() == 1 && key.held.alt && !key.held.ctrl => torn(model, key),
         Resolved::Nothing => {
             let words =
@@ -207,5 +209,13 @@ fn torn(model: &mut Model, key: Key) {
 }
 
 fn help_key(model: &Model) -> String {
-    model.keymap.keys_of(chain(model), Action::Help).unwrap_or_else(|| "the palette".to_owned())
+    model.keymap.keys_of(chain(model), Action::Help).unwrap_or_else(|| key_name(model, Action::Help))
+}
+
+/// The key of an action, for a sentence; its name in the palette if it has none.
+pub(super) fn key_name(model: &Model, action: Action) -> String {
+    model
+        .keymap
+        .keys_anywhere(action)
+        .unwrap_or_else(|| format!("\"{}\" in the palette", action.spec().title))
 }

@@ -473,8 +473,8 @@ pub fn filter_offers(model: &Model) -> Option<String> {
 pub(super) fn next_match(model: &mut Model, direction: i64) {
     let wanted = held_filter(model).text().to_lowercase();
     if wanted.is_empty() {
-        let words = "nothing is searched for: / first";
-        return model.tell(super::msg::Tone::Info, words);
+        let key = super::typing::key_name(model, Action::Filter);
+        return model.tell(super::msg::Tone::Info, format!("nothing is searched for: {key} first"));
     }
     let found = match (filter_pane(model), model.view) {
         (Pane::Conversation, _) => {

@@ -1,10 +1,12 @@
 //! Why: what a thing waits for, who holds it since when, what frees it, what comes next.
 
+use super::action::Action;
 use super::focus::{Focus, Pane, View};
 use super::items::ItemRow;
 use super::log::LogRow;
 use super::overlay::Overlay;
 use super::sessions::ListRow;
+use super::typing::key_name;
 use super::{Model, item_acts, words};
 use crate::domain::Time;
 use crate::domain::queue::{Gate, ItemState, Lane};
@@ -78,7 +80,7 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     if let Some(error) = &row.last_error {
         facts.push(("last error", error.clone()));
         if row.row.turn.is_none() && session.hold.is_none() {
-            facts.push(("frees it", "r runs the message again".to_owned()));
+            facts.push(("frees it", format!("{} runs the message again", key_name(model, Action::GoOn))));
         }
     }
     facts.push(("next", next(row)));
@@ -105,7 +107,10 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
         facts.push(("model", one_line(name).into_owned()));
     }
     if let Some(previous) = &session.previous {
-        facts.push(("before it", format!("{previous} (p brings it back)")));
+        facts.push((
+            "before it",
+            format!("{previous} ({} brings it back)", key_name(model, Action::PreviousMemory)),
+        ));
     }
     facts
 }
@@ -123,7 +128,7 @@ fn stands(model: &Model, row: &ListRow) -> Vec<Fact> {
             "runs",
             format!("turn {} since {} ({age}){silent}{stopping}", turn.turn, clock(turn.since)),
         ));
-        facts.push(("frees it", "its end; x or /stop stops it".to_owned()));
+        facts.push(("frees it", format!("its end; {} or /stop stops it", key_name(model, Action::StopTurn))));
     }
     if let Some(hold) = row.row.session.hold {
         facts.push(("held", format!("since {}: {}", clock(hold.since), hold.reason.words())));
@@ -131,7 +136,7 @@ fn stands(model: &Model, row: &ListRow) -> Vec<Fact> {
             (HoldReason::BackendError, Some(at)) => format!("tried again by itself at {}; ", clock(at)),
             _ => String::new(),
         };
-        facts.push(("frees it", format!("{by_itself}r or /continue")));
+        facts.push(("frees it", format!("{by_itself}{} or /continue", key_name(model, Action::GoOn))));
     }
     let engine = model.overview.as_ref().map(|overview| &overview.engine);
     match engine.map(|engine| (engine.gate, &engine.held)) {
@@ -178,13 +183,14 @@ pub fn item(model: &Model, row: &ItemRow) -> Vec<Fact> {
     facts.extend(waits.map(|words| ("waits", words)));
     if let Some(held) = &row.held {
         facts.push(("held", held.clone()));
-        facts.push(("frees it", "r or /continue".to_owned()));
+        facts.push(("frees it", format!("{} or /continue", key_name(model, Action::PutBack))));
     }
     if let Some(note) = &row.note {
         facts.push(("put aside", note.clone()));
     }
     if row.was_put_aside() {
-        facts.push(("frees it", "r puts it back at the tail of the queue".to_owned()));
+        let key = key_name(model, Action::PutBack);
+        facts.push(("frees it", format!("{key} puts it back at the tail of the queue")));
     }
     facts.push((
         "sent",

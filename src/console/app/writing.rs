@@ -95,6 +95,11 @@ pub(super) fn save_draft(model: &mut Model) {
     acts::command(model, Purpose::SaveDraft, Command::SaveDraft { key, text });
 }
 
+/// Whether a draft is not in the store.
+pub(super) fn has_unsaved(model: &Model) -> bool {
+    model.composers.values().any(|composer| composer.text.text() != composer.saved)
+}
+
 /// Forgets a composer that the store can bring back.
 pub(super) fn let_go(model: &mut Model) {
     let front = &model.front;
@@ -164,7 +169,8 @@ pub(super) fn clear_into_history(model: &mut Model) {
         let key = model.front.clone();
         acts::command(model, Purpose::SaveDraft, Command::RememberDraft { key, text });
     }
-    model.tell(Tone::Info, "the draft was cleared; up brings it back");
+    let key = super::typing::key_name(model, Action::HistoryUp);
+    model.tell(Tone::Info, format!("the draft was cleared; {key} brings it back"));
 }
 
 fn keep_in_history(model: &mut Model, text: String) {
@@ -269,7 +275,8 @@ pub(super) fn tab_completes(model: &Model) -> bool {
 /// Tab in a text that begins with `/`: completion only.
 pub(super) fn complete(model: &mut Model) {
     if !accept_completion(model) {
-        model.tell(Tone::Info, "nothing to complete here; esc, then tab leaves");
+        let key = super::typing::key_name(model, Action::Out);
+        model.tell(Tone::Info, format!("nothing to complete here; {key} goes out"));
     }
 }
 
