@@ -7,13 +7,14 @@ mod support;
 use chrono::TimeDelta;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use switchboard::console::app::conversation::ShownBody;
 use switchboard::console::app::focus::{Target, View};
-use switchboard::console::app::msg::Tone;
+use switchboard::console::app::msg::{Reach, Tone};
 use switchboard::console::app::{Model, Msg};
 use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::{ASCII, GlyphSet, UNICODE};
 use switchboard::console::ui::theme::{Colours, NAMES, Theme};
-use switchboard::domain::api::{Drain, Update};
+use switchboard::domain::api::{Drain, EngineHold, StoreTrouble, Update};
 use switchboard::domain::id::ChatType;
 use switchboard::domain::queue::{Gate, ItemState, Lane};
 
@@ -181,6 +182,114 @@ fn the_ascii_set_draws_with_ascii_alone() {
     assert!(text.is_ascii(), "{text}");
 }
 
+/// The first row of the screen, in each state that an engine can be in.
+#[test]
+fn the_header_says_the_most_urgent_first() {
+    let calm = || Engine { sessions: models::at_work().sessions.split_off(4), ..Engine::fresh() };
+    let since = models::now() - TimeDelta::minutes(22);
+    let mut held = calm();
+    held.status.gate = Gate::Held;
+    held.status.held = Some(EngineHold { since, why: "maintenance".to_owned() });
+    let mut trouble = models::at_work();
+    trouble.status.store_trouble = Some(StoreTrouble { since, why: "disk full".to_owned() });
+    let attached = Msg::Connected(Reach::Attached { pid: 4121 });
+    let lines: Vec<String> = [
+        (calm().screen(80, 24), None),
+        (models::at_work().screen(80, 24), None),
+        (held.screen(80, 24), None),
+        (trouble.screen(80, 24), None),
+        (drains(80, 24), None),
+        (gone(80, 24), None),
+        (calm().screen(80, 24), Some(attached)),
+        (calm().screen(80, 24), Some(Msg::Connected(Reach::StoreOnly))),
+        (calm().screen(80, 24), Some(Msg::Update(Update::Lagged { missed: 4812 }))),
+    ]
+    .into_iter()
+    .map(|(mut model, msg)| {
+        msg.into_iter().for_each(|msg| calm().happens(&mut model, msg));
+        let text = shown(&model).text();
+        text.lines().next().unwrap().to_owned()
+    })
+    .collect();
+    insta::assert_snapshot!("header_lines_80", lines.join("\n"));
+}
+
+#[test]
+fn scrolling_up_says_how_much_is_newer_and_the_end_is_followed_again() {
+    let engine = models::many(3, 40);
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc i");
+    assert!(shown(&model).text().contains("and streams"));
+    engine.press(&mut model, "pgup pgup");
+    let text = shown(&model).text();
+    assert!(!text.contains("and streams") && text.contains("newer lines, ctrl-end follows"), "{text}");
+    engine.press(&mut model, "ctrl-end");
+    let text = shown(&model).text();
+    assert!(text.contains("and streams") && !text.contains("newer"), "{text}");
+}
+
+#[test]
+fn a_page_up_skips_no_line_and_paging_down_comes_back_to_the_end() {
+    let mut engine = models::at_work();
+    let session = engine.sessions[1].clone();
+    let text: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
+    let page = engine.conversations.get_mut(&session.session.id).unwrap();
+    page.live = None;
+    page.entries = vec![models::entry(1, &session, 1, 60, models::agent(&text.join("\n")))];
+    let numbers = |model: &Model| -> Vec<usize> {
+        let text = shown(model).text();
+        let lines = text.lines().filter_map(|line| line.split("line ").nth(1));
+        lines.filter_map(|number| number.trim().parse().ok()).collect()
+    };
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc down i");
+    let end = numbers(&model);
+    assert_eq!(*end.last().unwrap(), 199);
+    engine.press(&mut model, "pgup");
+    let page = numbers(&model);
+    assert!(page.len() > 4 && page.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{page:?}");
+    assert!(page[0] < end[0] && *page.last().unwrap() + 1 >= end[0], "{page:?} {end:?}");
+    engine.press(&mut model, "pgdn pgdn");
+    assert_eq!(numbers(&model), end);
+}
+
+#[test]
+fn a_tool_call_opens_and_shows_what_it_gave_back() {
+    let engine = models::at_work();
+    let mut model = at_work(100, 40, "tab");
+    let call =
+        model.conversation.entries.iter().position(|entry| matches!(entry.body, ShownBody::Tool { .. }));
+    let from_end = model.conversation.entries.len() - 1 - call.unwrap();
+    engine.press(&mut model, &"k ".repeat(from_end));
+    assert!(!shown(&model).text().contains("d4e5f6 limits"));
+    engine.press(&mut model, "enter");
+    let text = shown(&model).text();
+    assert!(text.contains("▾ terminal") && text.contains("d4e5f6 limits"), "{text}");
+}
+
+#[test]
+fn what_is_searched_for_is_marked_where_it_stands() {
+    let engine = models::at_work();
+    let mut model = at_work(100, 40, "tab /");
+    engine.paste(&mut model, "parquet");
+    engine.press(&mut model, "enter");
+    let screen = shown(&model);
+    let text = screen.text();
+    assert!(text.contains("search parquet"), "{text}");
+    insta::assert_snapshot!("search_100x40", screen.dressed());
+}
+
+#[test]
+fn a_filter_that_fits_nothing_says_so_and_how_to_go_on() {
+    let engine = models::at_work();
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc /");
+    engine.paste(&mut model, "/queue more");
+    let text = shown(&model).text();
+    let words = "0 of 6 match \"/queue more\". esc clears. A command? enter: compose";
+    assert!(text.contains(words), "{text}");
+}
+
 #[test]
 fn no_size_is_a_panic() {
     let mut sizes: Vec<(u16, u16)> = (0..=30).flat_map(|w| (0..=12).map(move |h| (w, h))).collect();
@@ -196,16 +305,15 @@ fn no_size_is_a_panic() {
         (300, 90),
         (1, 200),
     ]);
+    let mut ui = ui_in("dark", &UNICODE);
     for (name, mut model) in everything(80, 24) {
         for &(width, height) in &sizes {
             Engine::fresh().happens(&mut model, Msg::Resize { width, height });
-            let mut ui = ui_in("dark", &UNICODE);
             let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-            terminal
-                .draw(|frame| {
-                    ui.draw(frame, &model);
-                })
-                .unwrap_or_else(|_| panic!("{name} {width}x{height}"));
+            let drawn = terminal.draw(|frame| {
+                ui.draw(frame, &model);
+            });
+            assert!(drawn.is_ok(), "{name} at {width}x{height}");
         }
     }
 }

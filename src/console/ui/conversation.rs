@@ -15,7 +15,7 @@ use crate::console::app::msg::Anchor;
 use crate::console::app::words::{count, running, thousands};
 
 /// From so many columns the title says what was used.
-const ALL_FACTS_FROM_WIDTH: u16 = 60;
+const ALL_FACTS_FROM_WIDTH: u16 = 68;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let model = paint.model;

@@ -90,7 +90,7 @@ fn wants(model: &Model, screen: Rect) -> Wants {
         view: model.view,
         focus: if model.pane == Pane::Filter { narrowed } else { model.pane },
         zoom: if model.zoomed { Zoom::In } else { Zoom::Out },
-        sessions: model.sessions.hits,
+        sessions: model.sessions.total,
         waiting: queue_pane::rows(model),
         draft_rows: composer::draft_rows(model, layout::composer_width(screen), MOST_ROWS),
         filter: line(filter::of_list(model), Pane::List),

@@ -77,9 +77,10 @@ fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &SessionList) {
     } else if !list.loaded {
         paint.say(area, &[("reading the sessions", Role::Quiet)]);
     } else if !filter.is_empty() {
-        let hits = format!("0 of {} match \"{filter}\". esc clears.", thousands(list.total as u64));
-        let offer = filter_offers(paint.model).map(|draft| format!("a command? enter writes {draft}"));
-        paint.say(area, &[(&hits, Role::Text), (offer.as_deref().unwrap_or_default(), Role::Text)]);
+        let offer = filter_offers(paint.model).map_or("", |_| " A command? enter: compose");
+        let total = thousands(list.total as u64);
+        let words = format!("0 of {total} match \"{filter}\". esc clears.{offer}");
+        paint.say(area, &[(&words, Role::Text)]);
     } else {
         paint.say(area, &[("No session yet: what you write makes one.", Role::Text)]);
     }
