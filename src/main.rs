@@ -13,6 +13,8 @@ fn main() -> ExitCode {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Failed) => ExitCode::from(1),
         Ok(Exit::Usage) => ExitCode::from(2),
+        // As a shell reports a program that SIGHUP ended.
+        Ok(Exit::TerminalGone) => ExitCode::from(129),
         Err(error) => {
             // With standard error closed the exit code alone has to tell.
             let _ = writeln!(std::io::stderr(), "switchboard: {}", cli::error_text(&error));

@@ -73,6 +73,8 @@ pub enum Exit {
     Failed,
     /// The arguments were wrong; how to write them is already told.
     Usage,
+    /// The console's terminal vanished.
+    TerminalGone,
 }
 
 /// Does what the arguments say. Errors are for standard error and mean [`Exit::Failed`].

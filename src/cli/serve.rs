@@ -8,7 +8,8 @@ use super::Exit;
 use super::context::{Context, Mode};
 use super::output::stderr_line;
 use crate::config::log::{self, AlsoTo};
-use crate::control::{Client, Host};
+use crate::config::{Config, Home};
+use crate::control::{Client, Host, HostError};
 use crate::domain::api::{Answer, Command, Query};
 use crate::domain::queue::Gate;
 use crate::engine::StartUp;
@@ -30,18 +31,35 @@ impl Serve {
             return Ok(Exit::Usage);
         }
         let config = context.config()?;
-        let mut signals = Signals::listen()?;
+        // From here on no signal ends the process by itself.
+        let signals = Signals::listen()?;
         context.home.create()?;
         let _log = log::start(&context.home, &config.log, AlsoTo::Stderr)?;
         let start_up = if self.hold { StartUp::Hold("serve --hold".to_owned()) } else { StartUp::Run };
         let host = Host::start(&context.home, &config, start_up).await?;
-        let client = host.client();
         tracing::info!(home = %context.home.root().display(), "serving");
-        tokio::select! {
-            () = host.stopped() => {}
-            () = signals.obey(&client) => {}
-        }
+        obey_until_stopped(host, signals).await;
         Ok(Exit::Done)
+    }
+}
+
+/// Starts an engine in this process, for the console.
+pub(super) async fn start(home: &Home, config: &Config) -> Result<Host, HostError> {
+    Host::start(home, config, StartUp::Run).await
+}
+
+/// Lets an engine of this process go on without a screen until it is stopped.
+pub(super) async fn until_stopped(host: Host) -> anyhow::Result<()> {
+    let signals = Signals::listen()?;
+    obey_until_stopped(host, signals).await;
+    Ok(())
+}
+
+async fn obey_until_stopped(host: Host, mut signals: Signals) {
+    let client = host.client();
+    tokio::select! {
+        () = host.stopped() => {}
+        () = signals.obey(&client) => {}
     }
 }
 

@@ -41,7 +41,7 @@ impl Front {
         let screen = Screen::enter(&ScreenOptions { mouse, errors_to })?;
         let canvas = Canvas::new(screen.size()?, manner.synchronized)?;
         let mut limiter = Limiter::default();
-        limiter.request(Reason::Key);
+        limiter.request(Reason::Key, Instant::now());
         Ok(Self { reader: Reader::start()?, output: Output::start()?, canvas, screen, limiter })
     }
 
@@ -57,7 +57,7 @@ impl Front {
 
     /// Asks for a frame.
     pub(super) fn request(&mut self, reason: Reason) {
-        self.limiter.request(reason);
+        self.limiter.request(reason, Instant::now());
     }
 
     /// When to draw; none while there is nothing new, or while the terminal still takes the last
@@ -78,7 +78,7 @@ impl Front {
     pub(super) fn start_over(&mut self) -> Result<(u16, u16), TtyError> {
         let size = self.screen.size()?;
         self.canvas.start_over(size)?;
-        self.limiter.request(Reason::Key);
+        self.limiter.request(Reason::Key, Instant::now());
         Ok(size)
     }
 
@@ -91,7 +91,7 @@ impl Front {
     /// Sends bytes to the terminal with the next frame.
     pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.canvas.put_first(bytes);
-        self.limiter.request(Reason::Key);
+        self.limiter.request(Reason::Key, Instant::now());
     }
 
     /// Takes the mouse, or leaves it to the terminal.

@@ -20,23 +20,31 @@ pub enum Reason {
 /// none.
 #[derive(Debug, Default)]
 pub struct Limiter {
-    wanted: Option<Reason>,
+    wanted: Option<Wanted>,
     last: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    reason: Reason,
+    since: Instant,
 }
 
 impl Limiter {
     /// Asks for a frame. The more urgent of two reasons counts.
-    pub fn request(&mut self, reason: Reason) {
-        self.wanted = self.wanted.max(Some(reason));
+    pub fn request(&mut self, reason: Reason, now: Instant) {
+        let wanted = self.wanted.get_or_insert(Wanted { reason, since: now });
+        wanted.reason = wanted.reason.max(reason);
     }
 
     /// When the frame that was asked for may be drawn; none if none was.
     pub fn due(&self) -> Option<Instant> {
-        let apart = match self.wanted? {
+        let Wanted { reason, since } = self.wanted?;
+        let apart = match reason {
             Reason::Key => AFTER_A_KEY,
             Reason::Event => AFTER_AN_EVENT,
         };
-        Some(self.last.map_or_else(Instant::now, |last| last + apart))
+        Some(self.last.map_or(since, |last| (last + apart).max(since)))
     }
 
     /// The frame was drawn.
@@ -51,11 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_request_no_frame_is_due() {
+    fn the_first_frame_is_due_when_it_is_asked_for() {
         let mut limiter = Limiter::default();
         assert_eq!(limiter.due(), None);
-        limiter.request(Reason::Event);
-        limiter.drawn(Instant::now());
+        let start = Instant::now();
+        limiter.request(Reason::Event, start);
+        assert_eq!(limiter.due(), Some(start));
+        limiter.drawn(start);
         assert_eq!(limiter.due(), None);
     }
 
@@ -64,11 +74,21 @@ mod tests {
         let mut limiter = Limiter::default();
         let start = Instant::now();
         limiter.drawn(start);
-        limiter.request(Reason::Event);
+        limiter.request(Reason::Event, start);
         assert_eq!(limiter.due(), Some(start + AFTER_AN_EVENT));
-        limiter.request(Reason::Key);
+        limiter.request(Reason::Key, start);
         assert_eq!(limiter.due(), Some(start + AFTER_A_KEY));
-        limiter.request(Reason::Event);
+        limiter.request(Reason::Event, start);
         assert_eq!(limiter.due(), Some(start + AFTER_A_KEY));
+    }
+
+    #[test]
+    fn what_is_asked_for_after_a_pause_is_due_at_once() {
+        let mut limiter = Limiter::default();
+        let start = Instant::now();
+        limiter.drawn(start);
+        let later = start + AFTER_AN_EVENT * 2;
+        limiter.request(Reason::Event, later);
+        assert_eq!(limiter.due(), Some(later));
     }
 }
