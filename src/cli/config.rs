@@ -7,11 +7,11 @@ use super::context::Context;
 use super::output::{AsJson, Form, Out};
 use crate::config::{self, Effective, Origin};
 
-/// The settings
+/// The settings; without a command as `print`
 #[derive(Debug, clap::Args)]
 pub(super) struct Config {
     #[command(subcommand)]
-    what: What,
+    what: Option<What>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -38,7 +38,7 @@ struct Shown<'a> {
 impl Config {
     pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
         let file = context.home.config_file();
-        match self.what {
+        match self.what.unwrap_or(What::Print { json: AsJson::default() }) {
             What::Path => out.line(&file.display().to_string())?,
             What::Check => {
                 config::load(&file)?;

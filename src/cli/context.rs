@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 
+use super::output::stderr_line;
 use crate::config::{self, Config, ConfigError, Home};
 use crate::control::{Client, ClientError, ReadOnly, SocketClient, reach};
 use crate::domain::Time;
@@ -45,8 +46,12 @@ impl Context {
 
     /// Attaches to the running engine, or reads the store where none runs.
     pub(super) async fn client(&self) -> Result<Arc<dyn Client>, ClientError> {
-        // A running engine has settings of its own: a file that is just being edited is no matter.
-        let queue = self.config().unwrap_or_default().queue;
+        // Reading needs no settings of its own: a file that is just being edited does not stop it.
+        let config = self.config().unwrap_or_else(|error| {
+            stderr_line(&format!("{error}\nthe defaults are used here"));
+            Config::default()
+        });
+        let queue = config.queue;
         Ok(self.guarded(reach(&self.home, queue).await?))
     }
 

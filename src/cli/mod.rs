@@ -91,9 +91,9 @@ pub async fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Resul
     }
 }
 
-/// An error in one line a problem, harmless for a terminal.
+/// An error in one line a problem, harmless for a terminal. Each of our errors says all by itself.
 pub fn error_text(error: &anyhow::Error) -> String {
-    crate::domain::sanitize::many_lines(&format!("{error:#}")).into_owned()
+    crate::domain::sanitize::many_lines(&error.to_string()).into_owned()
 }
 
 /// The command line's declaration, for completions and manual pages.

@@ -21,7 +21,7 @@ pub(super) enum Form {
 }
 
 /// The option that every listing has.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(super) struct AsJson {
     /// Print JSON, one object a line
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! `switchboard serve`: the engine without a screen.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -9,7 +10,7 @@ use super::context::{Context, Mode};
 use super::output::stderr_line;
 use crate::config::log::{self, AlsoTo};
 use crate::config::{Config, Home};
-use crate::control::{Client, Host, HostError};
+use crate::control::{Client, Ended, Host, HostError};
 use crate::domain::api::{Answer, Command, Query};
 use crate::domain::queue::Gate;
 use crate::engine::StartUp;
@@ -38,7 +39,7 @@ impl Serve {
         let start_up = if self.hold { StartUp::Hold("serve --hold".to_owned()) } else { StartUp::Run };
         let host = Host::start(&context.home, &config, start_up).await?;
         tracing::info!(home = %context.home.root().display(), "serving");
-        obey_until_stopped(host, signals).await;
+        obey_until_stopped(host, signals).await?;
         Ok(Exit::Done)
     }
 }
@@ -51,16 +52,17 @@ pub(super) async fn start(home: &Home, config: &Config) -> Result<Host, HostErro
 /// Lets an engine of this process go on without a screen until it is stopped.
 pub(super) async fn until_stopped(host: Host) -> anyhow::Result<()> {
     let signals = Signals::listen()?;
-    obey_until_stopped(host, signals).await;
-    Ok(())
+    obey_until_stopped(host, signals).await
 }
 
-async fn obey_until_stopped(host: Host, mut signals: Signals) {
+async fn obey_until_stopped(host: Host, mut signals: Signals) -> anyhow::Result<()> {
     let client = host.client();
-    tokio::select! {
-        () = host.stopped() => {}
-        () = signals.obey(&client) => {}
-    }
+    let ended = tokio::select! {
+        ended = host.stopped() => ended,
+        never = signals.obey(&client) => match never {},
+    };
+    anyhow::ensure!(ended == Ended::InOrder, "the engine did not stop in order; its log tells why");
+    Ok(())
 }
 
 struct Signals {
@@ -80,7 +82,7 @@ impl Signals {
     }
 
     /// Stops the engine when a signal asks for it. Never ends: the engine does.
-    async fn obey(&mut self, client: &Arc<dyn Client>) {
+    async fn obey(&mut self, client: &Arc<dyn Client>) -> Infallible {
         loop {
             let name = tokio::select! {
                 _ = self.terminate.recv() => "SIGTERM",

@@ -111,13 +111,22 @@ pub enum HomeError {
     #[error("{}: the disk is full; free some space, or name another home with --home DIR", .0.display())]
     FullDisk(PathBuf),
     /// Something in it can't be made or opened.
-    #[error("{}: {source}; give yourself write permission there, or name another home with --home DIR", path.display())]
+    #[error("{}: {source}; {}, or name another home with --home DIR", path.display(), way_out(source))]
     Unusable {
         /// What.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
+}
+
+fn way_out(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "give yourself permission to write there",
+        io::ErrorKind::ReadOnlyFilesystem => "mount it to be written",
+        io::ErrorKind::IsADirectory => "move it away",
+        _ => "mend that",
+    }
 }
 
 impl HomeError {

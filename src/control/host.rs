@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 use super::client::Client;
 use super::in_process::{InProcess, listen};
@@ -12,16 +12,14 @@ use super::server::{Server, ServerError};
 use crate::agent;
 use crate::config::{Config, EngineLock, Home, HomeError, LockError};
 use crate::domain::api::Update;
-use crate::domain::event::{Event, Level};
+use crate::domain::event::{Event, EventKind, Level};
 use crate::engine::{Clock, Engine, EngineHandle, Parts, StartUp, SystemClock};
 use crate::store::{Patience, Store, StoreError};
 
 /// An engine that owns a home and is reached at its socket.
 pub struct Host {
     engine: EngineHandle,
-    server: Server,
-    log: JoinHandle<()>,
-    lock: EngineLock,
+    closing: JoinHandle<Ended>,
 }
 
 /// Why no engine was started. The home's store is as it was.
@@ -69,7 +67,8 @@ impl Host {
         let log = tokio::spawn(write_log(listen(&engine)));
         let (hello, for_clients) = (Hello::of(&engine.run()), engine.clone());
         let server = socket.serve(hello, move || InProcess::new(for_clients.clone()) as Arc<dyn Client>);
-        Ok(Self { engine, server, log, lock })
+        let closing = tokio::spawn(close_after(engine.clone(), server, log, lock));
+        Ok(Self { engine, closing })
     }
 
     /// A client of this engine, with an order of commands of its own.
@@ -77,28 +76,60 @@ impl Host {
         InProcess::new(self.engine.clone())
     }
 
-    /// Waits until the engine has stopped, then lets the socket and the home go.
-    pub async fn stopped(self) {
-        self.engine.stopped().await;
-        self.server.stop().await;
-        if let Err(error) = self.log.await {
-            tracing::error!(%error, "events were not written to the log");
-        }
-        drop(self.lock);
+    /// Waits until the engine has stopped and the socket and the home are free.
+    pub async fn stopped(self) -> Ended {
+        ended(self.closing.await)
     }
 }
 
+/// Lets the socket and the home go as soon as the engine has stopped, whoever stopped it.
+async fn close_after(
+    engine: EngineHandle,
+    server: Server,
+    log: JoinHandle<Ended>,
+    lock: EngineLock,
+) -> Ended {
+    engine.stopped().await;
+    server.stop().await;
+    let ended = ended(log.await);
+    drop(lock);
+    ended
+}
+
+fn ended(joined: Result<Ended, JoinError>) -> Ended {
+    joined.unwrap_or_else(|error| {
+        tracing::error!(%error, "a task of the engine's host failed");
+        Ended::Broken
+    })
+}
+
+/// How an engine ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// In order, and the store says so.
+    InOrder,
+    /// By a failure of its own, or without a store that could be written.
+    Broken,
+}
+
 /// Writes every event into the log, so that its files tell what the store tells.
-async fn write_log(mut updates: mpsc::Receiver<Update>) {
+async fn write_log(mut updates: mpsc::Receiver<Update>) -> Ended {
+    let mut ended = Ended::Broken;
     while let Some(update) = updates.recv().await {
         match update {
-            Update::Event(event) => write_event(&event),
+            Update::Event(event) => {
+                if matches!(event.kind, EventKind::EngineStopped { .. }) {
+                    ended = Ended::InOrder;
+                }
+                write_event(&event);
+            }
             Update::Lagged { missed } => {
                 tracing::warn!("{missed} updates are missing here; `switchboard events` has all events");
             }
             Update::Stream(_) | Update::Engine(_) => {}
         }
     }
+    ended
 }
 
 fn write_event(event: &Event) {
@@ -109,5 +140,31 @@ fn write_event(event: &Event) {
         Level::Info => tracing::info!(seq, session, "{words}"),
         Level::Warn => tracing::warn!(seq, session, "{words}"),
         Level::Error => tracing::error!(seq, session, "{words}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::id::{RunId, Seq};
+
+    async fn after_events(kinds: Vec<EventKind>) -> Ended {
+        let (tell, updates) = mpsc::channel(8);
+        for (kind, seq) in kinds.into_iter().zip(1..) {
+            let at = chrono::DateTime::UNIX_EPOCH;
+            let event = Event { seq: Seq(seq), at, session: None, kind };
+            tell.send(Update::Event(Arc::new(event))).await.unwrap();
+        }
+        drop(tell);
+        write_log(updates).await
+    }
+
+    #[tokio::test]
+    async fn an_engine_ended_in_order_only_if_the_store_says_so() {
+        let stopping = EventKind::EngineStopping { why: "a test".to_owned() };
+        let stopped = EventKind::EngineStopped { run: RunId("1".to_owned()) };
+        assert_eq!(after_events(vec![]).await, Ended::Broken);
+        assert_eq!(after_events(vec![stopping.clone()]).await, Ended::Broken);
+        assert_eq!(after_events(vec![stopping, stopped]).await, Ended::InOrder);
     }
 }

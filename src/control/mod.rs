@@ -14,7 +14,7 @@ mod socket;
 mod store_only;
 
 pub use client::*;
-pub use host::{Host, HostError};
+pub use host::{Ended, Host, HostError};
 pub use in_process::InProcess;
 pub use reach::reach;
 pub use read_only::ReadOnly;

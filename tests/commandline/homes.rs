@@ -63,6 +63,9 @@ fn a_wrong_configuration_stops_the_start_and_touches_nothing() {
     let names: Vec<_> = fs::read_dir(place.home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["config.toml"]);
     assert_eq!(place.run(&["config", "check"]).code, 1);
+    let read = place.run(&["status"]);
+    assert_eq!(read.code, 0, "reading goes on, and says by what");
+    assert!(read.err.ends_with("busy_mode?\nthe defaults are used here\n"), "{read:?}");
     assert_eq!(place.run(&["doctor"]).code, 1);
 }
 
@@ -92,6 +95,19 @@ fn a_file_in_place_of_the_home_is_told_in_one_line() {
     let told = format!(
         "switchboard: {}: not a folder; move it away, or name another home with --home DIR\n",
         place.home().display()
+    );
+    assert_eq!((run.code, run.err), (1, told));
+}
+
+#[test]
+fn an_error_says_each_thing_once() {
+    let place = Place::new();
+    // A folder where a file must be opened fails for every user, root too.
+    fs::create_dir_all(place.home().join("gateway.lock")).unwrap();
+    let run = place.run(&["serve"]);
+    let told = format!(
+        "switchboard: {}: Is a directory (os error 21); move it away, or name another home with --home DIR\n",
+        place.home().join("gateway.lock").display()
     );
     assert_eq!((run.code, run.err), (1, told));
 }

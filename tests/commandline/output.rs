@@ -70,9 +70,13 @@ fn a_reader_that_goes_away_is_no_failure() {
 #[test]
 fn wrong_usage_ends_with_2_and_help_with_0() {
     let place = Place::new();
-    for arguments in
-        [&["dance"][..], &["send"], &["queue", "--limit", "x"], &["config"], &["events", "--level", "loud"]]
-    {
+    for arguments in [
+        &["dance"][..],
+        &["send"],
+        &["queue", "--limit", "x"],
+        &["config", "dance"],
+        &["events", "--level", "loud"],
+    ] {
         let run = place.run(arguments);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}");
         assert!(run.err.starts_with("error: ") || run.err.contains("Usage: "), "{run:?}");
@@ -125,6 +129,7 @@ fn times_are_printed_in_the_operators_zone() {
 fn the_settings_that_apply_are_printed_with_where_they_come_from() {
     let place = Place::new();
     place.write("config.toml", b"\n[queue]\nmax_items = 7\n");
+    assert_eq!(place.done(&["config"]), place.done(&["config", "print"]));
     assert!(place.done(&["config", "print"]).contains("\nmax_items = 7  # set in line 3\n"));
     let values = place.json(&["config", "print"]);
     let of = |key: &str| values.iter().find(|value| value["key"] == key).unwrap().clone();
