@@ -8,7 +8,8 @@ use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, asking, availability, front, item_acts, notices, picking, typing, walk, why, words, writing,
+    Model, asking, availability, front, item_acts, notices, panes, picking, scroll, search, typing, walk,
+    why, words, writing,
 };
 use crate::domain::api::Command;
 use crate::domain::event::Level;
@@ -63,8 +64,8 @@ fn perform(model: &mut Model, action: Action) {
         A::NextPane if writing::tab_completes(model) => writing::complete(model),
         A::NextPane => tab(model, 1),
         A::PreviousPane => tab(model, -1),
-        A::Out => walk::out(model),
-        A::Back => walk::back(model),
+        A::Out => panes::out(model),
+        A::Back => panes::back(model),
         A::Quit => asking::ask_quit(model),
         A::Zoom => model.zoomed = !model.zoomed,
         A::Wrap => {
@@ -92,19 +93,19 @@ fn perform(model: &mut Model, action: Action) {
         A::Release => act(model, Command::Release),
         A::Reconnect => asking::reconnect(model),
         A::StartHere => asking::start_here(model),
-        A::IntoNext => walk::sideways(model, 1),
-        A::ToPrevious => walk::sideways(model, -1),
-        A::Filter => walk::open_filter(model),
-        A::NextMatch => walk::next_match(model, 1),
-        A::PreviousMatch => walk::next_match(model, -1),
+        A::IntoNext => panes::sideways(model, 1),
+        A::ToPrevious => panes::sideways(model, -1),
+        A::Filter => search::open_filter(model),
+        A::NextMatch => search::next_match(model, 1),
+        A::PreviousMatch => search::next_match(model, -1),
         A::Open | A::Compose => compose(model),
         A::NewSession => picking::ask_name(model),
         A::GoOn => go_on(model),
         A::StopTurn => ask_stop(model),
         A::PreviousMemory => ask_previous(model),
         A::Fold => model.conversation.toggle_fold(),
-        A::PreviousTurn => walk::move_turn(model, -1),
-        A::NextTurn => walk::move_turn(model, 1),
+        A::PreviousTurn => scroll::move_turn(model, -1),
+        A::NextTurn => scroll::move_turn(model, 1),
         A::MoreLevels => set_level(model, -1),
         A::FewerLevels => set_level(model, 1),
         A::OnlySession => only_session(model),
@@ -113,16 +114,16 @@ fn perform(model: &mut Model, action: Action) {
         A::SendQueued => writing::send(model, Intent::Queue),
         A::HistoryUp | A::HistoryDown => writing::vertical(model, action),
         A::HistorySearch => writing::search_history(model),
-        A::ScrollUp => walk::scroll_by(model, -scroll_page(model)),
-        A::ScrollDown => walk::scroll_by(model, scroll_page(model)),
-        A::ScrollFirst => walk::scroll_to_first(model),
-        A::ScrollFollow => walk::follow(model),
+        A::ScrollUp => scroll::scroll_by(model, -scroll_page(model)),
+        A::ScrollDown => scroll::scroll_by(model, scroll_page(model)),
+        A::ScrollFirst => scroll::scroll_to_first(model),
+        A::ScrollFollow => scroll::follow(model),
         A::ExternalEditor => external_editor(model),
         A::Save => item_acts::save(model),
-        A::Accept if model.focus() == Focus::Pane(Pane::Filter) => walk::accept_filter(model),
+        A::Accept if model.focus() == Focus::Pane(Pane::Filter) => search::accept_filter(model),
         A::Accept => picking::accept(model),
         A::PickerUp | A::PickerDown | A::PickerPageUp | A::PickerPageDown => picker_key(model, action),
-        A::Close if matches!(model.overlays.last(), Some(Overlay::Viewer(_))) => walk::out(model),
+        A::Close if matches!(model.overlays.last(), Some(Overlay::Viewer(_))) => panes::out(model),
         A::ViewerCopy => {
             if let Some(Overlay::Viewer(viewer)) = model.overlays.last() {
                 copy(model, Some(viewer.text.clone()));
@@ -180,7 +181,7 @@ fn tab(model: &mut Model, direction: i64) {
             (Some(Overlay::Confirm(_)), _) => drop(asking::press(model, Action::ButtonLeft)),
             _ => {}
         },
-        _ => walk::tab(model, direction),
+        _ => panes::tab(model, direction),
     }
 }
 
@@ -191,7 +192,7 @@ fn next_need(model: &mut Model) {
     {
         card.hidden = false;
         if close_overlays(model) {
-            walk::set_focus(model, Focus::Card);
+            panes::set_focus(model, Focus::Card);
         }
         return;
     }
@@ -213,7 +214,7 @@ fn next_need(model: &mut Model) {
             model.requests.mark(Question::Sessions, Pace::AtOnce);
         }
     }
-    walk::set_focus(model, Focus::Pane(Pane::List));
+    panes::set_focus(model, Focus::Pane(Pane::List));
     walk::show_selection(model);
 }
 
@@ -240,7 +241,7 @@ fn compose(model: &mut Model) {
         item_acts::perform(model, Action::GoToSession);
     }
     show_view(model, View::Sessions);
-    walk::set_focus(model, Focus::Pane(Pane::Composer));
+    panes::set_focus(model, Focus::Pane(Pane::Composer));
 }
 
 /// Goes on with what stands: the engine that is gone, a held queue, a turn that failed.
@@ -330,7 +331,7 @@ fn open_subject(model: &mut Model) {
     if let Some(key) = key {
         show_view(model, View::Sessions);
         front::go_to(model, &key);
-        walk::set_focus(model, Focus::Pane(Pane::Conversation));
+        panes::set_focus(model, Focus::Pane(Pane::Conversation));
     }
 }
 
@@ -349,7 +350,7 @@ fn picker_key(model: &mut Model, action: Action) {
     match model.focus() {
         // The list goes on moving under its filter.
         Focus::Pane(Pane::Filter) => {
-            let pane = walk::filter_pane(model);
+            let pane = search::filter_pane(model);
             model.pane = pane;
             let to = match action {
                 Action::PickerUp => Action::Up,

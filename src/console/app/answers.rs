@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::conversation::Reload;
+use super::entries::Reload;
 use super::focus::{Focus, Pane, View};
 use super::items::{ItemList, ItemRow};
 use super::log::{self, Follow, LogRow};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::sessions::{Coming, ListRow, PAGE};
-use super::{Model, front, picking, requests, walk, writing};
+use super::{Model, front, panes, picking, requests, walk, writing};
 use crate::domain::api::{Answer, Overview, Query, SessionPage};
 use crate::domain::event::Event;
 use crate::domain::id::SessionKey;
@@ -224,7 +224,7 @@ fn decide_start(model: &mut Model) {
     if overview.needs_you > 0 || overview.sessions >= 2 {
         model.sessions.selected = 0;
         walk::show_selected_session(model);
-        walk::set_focus(model, Focus::Pane(Pane::List));
+        panes::set_focus(model, Focus::Pane(Pane::List));
     }
 }
 

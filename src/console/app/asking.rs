@@ -5,7 +5,7 @@ use super::focus::Focus;
 use super::model::Link;
 use super::msg::{Effect, Leave, Reach, Tone};
 use super::overlay::{Button, CardKind, Confirm, Deed, Overlay, Viewer};
-use super::{Model, acts, notices, walk, words, writing};
+use super::{Model, acts, notices, panes, words, writing};
 use crate::domain::api::Command;
 use crate::domain::queue::Intent;
 use crate::domain::sanitize::{many_lines, one_line};
@@ -199,7 +199,7 @@ fn press_card(model: &mut Model, action: Action) -> bool {
         }
         Action::CardReconnect => reconnect(model),
         Action::CardStartHere => start_here(model),
-        _ => walk::out(model),
+        _ => panes::out(model),
     }
     true
 }
@@ -229,7 +229,7 @@ pub(super) fn step_back(model: &mut Model) {
     let in_composer = model.focus() == Focus::Pane(super::focus::Pane::Composer);
     match model.focus() {
         _ if !model.pending.is_empty() => model.pending.clear(),
-        Focus::Overlay | Focus::Card | Focus::Pane(super::focus::Pane::Filter) => walk::out(model),
+        Focus::Overlay | Focus::Card | Focus::Pane(super::focus::Pane::Filter) => panes::out(model),
         Focus::Pane(_) if in_composer && writing::close_popup(model) => {}
         Focus::Pane(_)
             if in_composer && model.composer().is_some_and(|composer| !composer.text.is_empty()) =>

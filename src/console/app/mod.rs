@@ -6,7 +6,12 @@
 //! - [`focus`]: where the keys go.
 //! - [`sessions`], [`conversation`], [`items`], [`log`], [`composer`], [`overlay`], [`notices`]: the
 //!   panes' and overlays' state.
-//! - [`header`], [`footer`], [`border`], [`words`]: what the frame around them says.
+//! - [`header`], [`footer`], [`border`], [`why`], [`words`]: what the frame around them says.
+//!
+//! Behind `update`: `typing` turns keys into actions and `acts` runs them: `walk` and `scroll` move,
+//! `panes` moves the focus, `search` filters, `writing` is the composer, `item_acts` the queue,
+//! `picking` and `asking` the overlays. `requests` asks, `answers`, `replies` and `updates` take in
+//! what comes, `entries` and `stream` make the conversation of it.
 //!
 //! The drawing reads [`Model`]'s fields. Texts that are marked safe to show have passed
 //! [`crate::domain::sanitize`]; the rows as they came from the engine have not.
@@ -20,6 +25,7 @@ pub mod border;
 pub mod composer;
 pub mod conversation;
 mod docs;
+mod entries;
 pub mod focus;
 pub mod footer;
 mod front;
@@ -35,9 +41,12 @@ mod mouse;
 pub mod msg;
 pub mod notices;
 pub mod overlay;
+mod panes;
 mod picking;
 mod replies;
 mod requests;
+mod scroll;
+mod search;
 pub mod sessions;
 mod stream;
 pub mod text;
@@ -54,6 +63,6 @@ pub use availability::why_not;
 pub use docs::{keymap_toml, keys_markdown};
 pub use model::{Model, Start};
 pub use msg::{Effect, Msg};
+pub use search::{filter_offers, filter_pane};
 pub use typing::{chain, in_text};
 pub use update::{start, update};
-pub use walk::{filter_offers, filter_pane};

@@ -4,7 +4,7 @@ use super::action::Action;
 use super::focus::{Focus, Pane, Target, View};
 use super::msg::{Mouse, MouseAct};
 use super::overlay::Overlay;
-use super::{Model, acts, asking, front, item_acts, picking, walk};
+use super::{Model, acts, asking, front, item_acts, panes, picking, scroll, walk};
 
 /// How many lines or rows one step of the wheel is.
 const WHEEL: i64 = 3;
@@ -28,22 +28,22 @@ fn click(model: &mut Model, target: Target) {
         _ => {}
     }
     match target {
-        Target::Pane(pane) => walk::set_focus(model, Focus::Pane(pane)),
+        Target::Pane(pane) => panes::set_focus(model, Focus::Pane(pane)),
         Target::Session(key) => {
-            walk::set_focus(model, Focus::Pane(Pane::List));
+            panes::set_focus(model, Focus::Pane(Pane::List));
             front::show(model, &key);
         }
         Target::Item(item) => item_acts::select(model, item),
         Target::Event(seq) => {
-            walk::set_focus(model, Focus::Pane(Pane::List));
+            panes::set_focus(model, Focus::Pane(Pane::List));
             if let Ok(index) = model.log.rows.binary_search_by_key(&seq, |row| row.seq) {
                 walk::select_log_row(model, index);
             }
         }
         Target::Entry(key) => {
-            walk::set_focus(model, Focus::Pane(Pane::Conversation));
+            panes::set_focus(model, Focus::Pane(Pane::Conversation));
             if let Some(index) = model.conversation.entries.iter().position(|entry| entry.key == key) {
-                walk::put_cursor(model, index);
+                scroll::put_cursor(model, index);
             }
         }
         Target::Tab(view) => acts::show_view(model, view),
@@ -53,7 +53,7 @@ fn click(model: &mut Model, target: Target) {
         Target::PickerRow(index) => picking::take_row(model, index),
         Target::Overlay => {
             if model.overlays.is_empty() && model.card.is_some() {
-                walk::set_focus(model, Focus::Card);
+                panes::set_focus(model, Focus::Card);
             }
         }
     }
@@ -65,7 +65,7 @@ fn press(model: &mut Model, index: usize) {
         (None, Some(card)) => {
             let action = asking::card_buttons(&card.kind).get(index).copied();
             if model.focus() != Focus::Card {
-                walk::set_focus(model, Focus::Card);
+                panes::set_focus(model, Focus::Card);
             } else if let Some(action) = action {
                 acts::run(model, action);
             }
@@ -78,7 +78,7 @@ fn wheel(model: &mut Model, target: &Target, by: i64) {
     match (model.focus(), target) {
         (Focus::Overlay, _) => wheel_overlay(model, by),
         (_, Target::Entry(_) | Target::Pane(Pane::Conversation | Pane::Composer)) => {
-            walk::scroll_by(model, by)
+            scroll::scroll_by(model, by)
         }
         (_, Target::Session(_)) => shift(&mut model.sessions.top, by, model.sessions.rows.len()),
         (_, Target::Event(_)) => walk::scroll_log(model, by),

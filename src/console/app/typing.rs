@@ -9,7 +9,7 @@ use super::keymap::{Context, Resolved};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::Overlay;
 use super::text::TextField;
-use super::{Model, acts, picking, walk, writing};
+use super::{Model, acts, picking, search, writing};
 use crate::domain::Time;
 
 /// Keys that follow each other faster than this may be a paste without brackets.
@@ -63,7 +63,7 @@ pub(super) fn field(model: &mut Model) -> Option<&mut TextField> {
         },
         Focus::Card => None,
         Focus::Pane(Pane::Composer) => Some(&mut writing::composer(model).text),
-        Focus::Pane(Pane::Filter) => Some(walk::filter_field(model)),
+        Focus::Pane(Pane::Filter) => Some(search::filter_field(model)),
         Focus::Pane(Pane::List | Pane::Conversation | Pane::Queue) => None,
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn field_changed(model: &mut Model) {
     match model.focus() {
         Focus::Overlay => picking::text_changed(model),
         Focus::Pane(Pane::Composer) => writing::text_changed(model),
-        Focus::Pane(Pane::Filter) => walk::filter_changed(model),
+        Focus::Pane(Pane::Filter) => search::filter_changed(model),
         Focus::Card | Focus::Pane(_) => {}
     }
 }

@@ -3,8 +3,10 @@
 use super::focus::{Pane, View};
 use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
 use super::overlay::{Card, CardKind};
-use super::{Model, answers, model::Link, mouse, notices, overlay::Overlay, replies, requests, typing};
-use super::{updates, walk, writing};
+use super::{
+    Model, answers, model::Link, mouse, notices, overlay::Overlay, replies, requests, scroll, typing,
+    updates, walk, writing,
+};
 use crate::domain::Time;
 
 /// Changes the state by what happened, and returns what is to be done, in order.
@@ -133,7 +135,7 @@ fn drawn(model: &mut Model, measured: Measured) {
         walk::show_selection(model);
         model.dirty = true;
     }
-    walk::settle_scroll(model);
+    scroll::settle_scroll(model);
     if measured.top_shown && model.conversation.more_before && model.conversation.loaded {
         model.requests.mark(Question::Earlier, Pace::AtOnce);
     }

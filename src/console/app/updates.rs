@@ -1,7 +1,7 @@
 //! Updates: what the engine tells by itself. They mark what they concern as old; only streaming text
 //! and the log are taken in as they come.
 
-use super::conversation::Again;
+use super::entries::Again;
 use super::focus::View;
 use super::model::Behind;
 use super::msg::{Pace, Question};

@@ -1,0 +1,306 @@
+//! How answers, messages put aside and the stream become the entries of a conversation.
+
+use std::collections::HashMap;
+
+use super::conversation::{Conversation, EntryKey, Fold, Shown, ShownBody, ShownResult};
+use super::items::ItemRow;
+use super::stream::{self, Joined, Kept, Live};
+use crate::domain::Time;
+use crate::domain::api::{ConversationPage, Piece, StreamKind};
+use crate::domain::history::{Body, Entry};
+use crate::domain::queue::ItemState;
+use crate::domain::sanitize::{many_lines, one_line};
+use crate::domain::turn::{Outcome, TurnState};
+
+/// At most so many entries are loaded; scrolling further back lets the newest go.
+const MOST_ENTRIES: usize = 2000;
+
+impl Conversation {
+    /// Takes in the newest page. What is loaded before it stays, where the two join.
+    pub(super) fn take_newest(&mut self, page: ConversationPage, reload: Reload) {
+        self.loaded = true;
+        self.failed = None;
+        if self.more_after && reload == Reload::Join {
+            return;
+        }
+        let first = page.entries.first().map(|entry| entry.id);
+        let joins = |kept: &Kept| first.is_some_and(|first| kept.entry.id >= first);
+        let older = self.kept.partition_point(|kept| first.is_some_and(|first| kept.entry.id < first));
+        let keep_older = reload == Reload::Join && (!page.more_before || self.kept.iter().any(joins));
+        let mut before: Vec<Kept> = std::mem::take(&mut self.kept);
+        let known: Vec<Kept> = before.split_off(older.min(before.len()));
+        if keep_older && !before.is_empty() && page.more_before {
+            self.kept = before;
+        } else {
+            self.more_before = page.more_before;
+        }
+        for entry in page.entries {
+            let revision = match known.binary_search_by_key(&entry.id, |kept| kept.entry.id) {
+                Ok(index) if known[index].entry == entry => known[index].revision,
+                _ => self.next_revision(),
+            };
+            self.kept.push(Kept { entry, revision });
+        }
+        self.more_after = false;
+        let mut live = std::mem::take(&mut self.live);
+        stream::renew(&mut live, &self.kept, page.live.map(Live::from));
+        for live in &mut live {
+            live.revision = self.next_revision();
+        }
+        self.live = live;
+        self.rebuild();
+    }
+
+    /// Takes in a page before the loaded ones.
+    pub(super) fn take_earlier(&mut self, page: ConversationPage) {
+        let first = self.kept.first().map(|kept| kept.entry.id);
+        let fresh: Vec<Kept> = page
+            .entries
+            .into_iter()
+            .filter(|entry| first.is_none_or(|first| entry.id < first))
+            .map(|entry| Kept { entry, revision: self.next_revision() })
+            .collect();
+        self.more_before = page.more_before;
+        self.kept.splice(0..0, fresh);
+        if self.kept.len() > MOST_ENTRIES {
+            self.kept.truncate(MOST_ENTRIES);
+            self.live.clear();
+            self.more_after = true;
+        }
+        self.rebuild();
+    }
+
+    /// Takes in the messages of this session that were put aside.
+    pub(super) fn take_put_aside(&mut self, rows: &[ItemRow]) {
+        let aside = rows.iter().filter(|row| row.was_put_aside()).map(|row| {
+            let word = match row.row.item.state {
+                ItemState::Superseded => "replaced",
+                _ => "cleared",
+            };
+            let note = match &row.note {
+                Some(note) if note.starts_with(word) => format!("{note} (kept)"),
+                Some(note) => format!("{word} (kept): {note}"),
+                None => format!("{word} (kept)"),
+            };
+            let key = EntryKey::PutAside(row.id());
+            Shown {
+                key,
+                revision: 0,
+                at: row.row.item.created_at,
+                turn: None,
+                turn_state: TurnState::Interrupted,
+                body: ShownBody::PutAside { text: many_lines(&row.row.item.text).into_owned(), note },
+                fold: Fold::Open,
+            }
+        });
+        let mut aside: Vec<Shown> = aside.collect();
+        aside.sort_by_key(|shown| shown.at);
+        if aside != self.put_aside {
+            self.put_aside = aside;
+            self.rebuild();
+        }
+    }
+
+    /// Adds a piece of the stream.
+    pub(super) fn take_piece(&mut self, piece: &Piece) -> Again {
+        if self.more_after {
+            return Again::No;
+        }
+        match stream::join(&mut self.live, &self.kept, piece) {
+            Joined::Known => return Again::No,
+            Joined::Gap => return Again::Ask,
+            Joined::Began => {
+                self.rebuild();
+            }
+            Joined::Grew(bytes) => self.grow(bytes),
+        }
+        let revision = self.next_revision();
+        if let Some(live) = self.live.last_mut() {
+            live.revision = revision;
+            // Kept text is cheaper to show than one long live text.
+            if live.text.len() > MOST_LIVE_BYTES && live.text.len() - piece.text.len() <= MOST_LIVE_BYTES {
+                return Again::Ask;
+            }
+        }
+        let key = self.live.last().map(|live| self.shown_in(live));
+        if let Some(shown) = self.entries.iter_mut().rfind(|shown| Some(shown.key) == key) {
+            shown.revision = revision;
+        }
+        Again::No
+    }
+
+    /// Adds the last bytes of the live text to the entry that shows it.
+    fn grow(&mut self, bytes: usize) {
+        let Some(live) = self.live.last() else { return };
+        let (old, new) = live.text.split_at(live.text.len() - bytes);
+        // A line break of two characters may have been torn.
+        let new = if old.ends_with('\r') { new.strip_prefix('\n').unwrap_or(new) } else { new };
+        let key = self.shown_in(live);
+        match self.entries.iter_mut().rfind(|shown| shown.key == key).map(|shown| &mut shown.body) {
+            Some(ShownBody::Agent { text } | ShownBody::Reasoning { text }) => {
+                text.push_str(&many_lines(new))
+            }
+            _ => self.rebuild(),
+        }
+    }
+
+    /// The entry that shows a live text: the kept one that it goes on from, so that a line is not
+    /// torn where it was kept; else its own.
+    fn shown_in(&self, live: &Live) -> EntryKey {
+        match self.kept.last().filter(|kept| live.goes_on(&kept.entry)) {
+            Some(kept) => EntryKey::Message(kept.entry.id),
+            None => EntryKey::Live(live.turn, live.stream),
+        }
+    }
+
+    /// Opens or folds the entry under the cursor.
+    pub(super) fn toggle_fold(&mut self) {
+        let Some(key) = self.cursor else { return };
+        if !self.toggled.remove(&key) {
+            self.toggled.insert(key);
+        }
+        self.rebuild();
+    }
+
+    /// Opens all that is folded, or folds it again.
+    pub(super) fn fold_all(&mut self) {
+        self.all = match self.all {
+            Fold::Open => Fold::Folded,
+            Fold::Folded => Fold::Open,
+        };
+        self.toggled.clear();
+        self.rebuild();
+    }
+
+    fn fold(&self, key: EntryKey, usual: Fold) -> Fold {
+        match (usual, self.toggled.contains(&key)) {
+            (Fold::Open, true) | (Fold::Folded, false) => Fold::Folded,
+            (Fold::Open, false) | (Fold::Folded, true) => Fold::Open,
+        }
+    }
+
+    fn next_revision(&mut self) -> u64 {
+        self.revisions += 1;
+        self.revisions
+    }
+
+    /// Makes the shown entries anew from what is kept, put aside and streamed; what did not change
+    /// is taken over as it is.
+    fn rebuild(&mut self) {
+        let mut old: HashMap<EntryKey, Shown> =
+            std::mem::take(&mut self.entries).into_iter().map(|shown| (shown.key, shown)).collect();
+        let mut entries = Vec::with_capacity(self.kept.len() + self.put_aside.len() + self.live.len());
+        let mut aside = self.put_aside.iter().peekable();
+        for kept in &self.kept {
+            while let Some(shown) = aside.next_if(|shown| shown.at < kept.entry.at) {
+                // What was put aside before the loaded entries is loaded with them.
+                if !entries.is_empty() || !self.more_before {
+                    entries.push(self.refolded(shown));
+                }
+            }
+            let key = EntryKey::Message(kept.entry.id);
+            let fold = self.fold(key, self.usual_fold(&kept.entry.body));
+            entries.push(match old.remove(&key) {
+                Some(shown) if shown.revision == kept.revision && shown.fold == fold => shown,
+                _ => Shown { fold, ..shown(&kept.entry, key, kept.revision) },
+            });
+        }
+        entries.extend(aside.map(|shown| self.refolded(shown)));
+        for live in &self.live {
+            let key = self.shown_in(live);
+            let text = many_lines(&live.text).into_owned();
+            if let Some(shown) = entries.iter_mut().rfind(|shown| shown.key == key) {
+                shown.revision = live.revision;
+                if let ShownBody::Agent { text: kept } | ShownBody::Reasoning { text: kept } = &mut shown.body
+                {
+                    kept.push_str(&text);
+                }
+                continue;
+            }
+            let body = match live.stream {
+                StreamKind::Text => ShownBody::Agent { text },
+                StreamKind::Reasoning => ShownBody::Reasoning { text },
+            };
+            entries.push(Shown {
+                key,
+                revision: live.revision,
+                at: self.kept.last().map_or(Time::UNIX_EPOCH, |kept| kept.entry.at),
+                turn: Some(live.turn),
+                turn_state: TurnState::Running,
+                fold: self.fold(key, if live.stream == StreamKind::Text { Fold::Open } else { self.all }),
+                body,
+            });
+        }
+        self.entries = entries;
+        if self.cursor.is_some() && self.cursor_index().is_none() {
+            self.cursor = self.entries.last().map(|entry| entry.key);
+        }
+    }
+
+    fn refolded(&self, shown: &Shown) -> Shown {
+        Shown { fold: self.fold(shown.key, Fold::Open), ..shown.clone() }
+    }
+
+    fn usual_fold(&self, body: &Body) -> Fold {
+        match body {
+            Body::Tool { .. } | Body::Reasoning { .. } => self.all,
+            Body::User { .. } | Body::Agent { .. } | Body::Ended { .. } => Fold::Open,
+        }
+    }
+}
+
+/// When the live text is this long, it is asked for anew: most of it is kept by then.
+const MOST_LIVE_BYTES: usize = 64 * 1024;
+
+/// Whether the conversation must be asked for again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    Ask,
+    No,
+}
+
+/// What a newest page does to the loaded entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reload {
+    /// It is added to them.
+    Join,
+    /// It takes their place.
+    Replace,
+}
+
+fn shown(entry: &Entry, key: EntryKey, revision: u64) -> Shown {
+    let clean = |text: &str| many_lines(text).into_owned();
+    let line = |text: &str| one_line(text).into_owned();
+    let body = match &entry.body {
+        Body::User { text, steered } => ShownBody::User { text: clean(text), steered: *steered },
+        Body::Agent { text, .. } => ShownBody::Agent { text: clean(text) },
+        Body::Reasoning { text, .. } => ShownBody::Reasoning { text: clean(text) },
+        Body::Tool { name, arguments, result, .. } => ShownBody::Tool {
+            name: line(name),
+            arguments: line(arguments),
+            result: result.as_ref().map(|result| ShownResult {
+                ok: result.ok,
+                output: clean(&result.output),
+                at: result.at,
+            }),
+        },
+        Body::Ended { outcome } => match outcome {
+            Outcome::Done => ShownBody::System { text: "answered".to_owned(), failed: false },
+            Outcome::Failed { error } => {
+                ShownBody::System { text: format!("no answer: {}", line(error)), failed: true }
+            }
+            Outcome::Interrupted { cause } => {
+                ShownBody::System { text: cause.words().to_owned(), failed: false }
+            }
+        },
+    };
+    Shown {
+        key,
+        revision,
+        at: entry.at,
+        turn: Some(entry.turn),
+        turn_state: entry.turn_state,
+        body,
+        fold: Fold::Open,
+    }
+}
