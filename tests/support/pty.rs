@@ -279,3 +279,10 @@ pub fn contains(bytes: &[u8], part: &[u8]) -> bool {
 fn last(bytes: &[u8], sequence: &str) -> Option<usize> {
     bytes.windows(sequence.len()).rposition(|window| window == sequence.as_bytes())
 }
+
+/// The processor time of all its threads, in hundredths of a second.
+pub fn processor_time(pty: &Pty) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pty.pid().as_raw_nonzero())).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use crate::child::play;
-use crate::support::pty::{PATIENCE, Pty, contains};
+use crate::support::pty::{PATIENCE, Pty, contains, processor_time};
 
 const LEFT: &str = "\x1b[?1049l";
 
@@ -166,11 +166,4 @@ fn a_terminal_that_takes_nothing_holds_up_nothing_else() {
     }
     assert!(pty.wait_exit().success());
     pty.assert_given_back();
-}
-
-/// In hundredths of a second, of all its threads.
-fn processor_time(pty: &Pty) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pty.pid().as_raw_nonzero())).unwrap();
-    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }

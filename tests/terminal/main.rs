@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod child;
+mod console;
 mod guard;
 mod input;
 #[path = "../support/mod.rs"]
