@@ -232,3 +232,18 @@ fn a_search_goes_from_match_to_match() {
     screen.press("n n");
     assert!(screen.told().contains("no other match"), "{}", screen.told());
 }
+
+#[test]
+fn a_replaced_message_is_put_back_from_where_it_stands() {
+    let mut screen = talk(3);
+    let row = screen.tables.sessions[0].clone();
+    screen.tables.items.push(item(&row, 9, Lane::Slot, ItemState::Superseded, "too long"));
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(9) });
+    screen.press("esc tab");
+    assert_eq!(screen.model.pane, Pane::Conversation);
+    screen.press("G r");
+    let back = switchboard::domain::api::Command::RestoreItems { items: vec![ItemId(9)] };
+    assert_eq!(screen.acts(), [&back]);
+    screen.press("tab");
+    assert_eq!(screen.model.pane, Pane::Composer, "nothing waits: there is no queue pane");
+}

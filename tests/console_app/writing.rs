@@ -72,7 +72,7 @@ fn what_is_typed_changes_what_the_border_says() {
 
 #[test]
 fn a_sent_message_is_acknowledged_at_once_and_then_truly() {
-    let mut screen = Screen::on(vec![session("console", 1)]);
+    let mut screen = Screen::on(vec![running(session("console", 1), 7)]);
     screen.types("hello").press("enter");
     assert_eq!(screen.draft(), "");
     assert_eq!(screen.ack(), "sending…");
@@ -284,4 +284,18 @@ fn read_only_sends_nothing_and_says_so_on_the_border() {
     assert!(screen.commands.is_empty());
     assert!(screen.border().starts_with("read-only"));
     assert_eq!(screen.draft(), "hello");
+}
+
+#[test]
+fn an_acknowledgement_is_taken_away_when_it_is_true_no_more() {
+    let mut screen = Screen::on(vec![running(session("console", 1), 7)]);
+    screen.types("later").press("ctrl-o");
+    let ack = Ack::Queued { position: 1, depth: 1, hold: None, gate: Gate::Open, not_steerable: false };
+    screen.replies(Ok(Reply::Accepted { session: id(1), item: ItemId(9), ack }));
+    assert_eq!(screen.ack(), "queued, 1st of 1");
+    let outcome = switchboard::domain::turn::Outcome::Done;
+    let turn = switchboard::domain::id::TurnId(7);
+    let ended = switchboard::domain::event::EventKind::TurnEnded { turn, item: ItemId(1), outcome };
+    screen.happens(Some(&id(1)), ended);
+    assert_eq!(screen.ack(), "");
 }

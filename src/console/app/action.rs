@@ -123,7 +123,7 @@ actions! {
         Open "open" "open" None NotNeeded "open the session and write to it";
         Compose "compose" "write" None NotNeeded "write to the session";
         NewSession "new-session" "new" None NotNeeded "new session";
-        GoOn "go-on" "go on" None NotNeeded "go on: release the held queue, or retry after an error";
+        GoOn "go-on" "go on" None NotNeeded "go on: release the held queue, retry after an error, put the marked message back";
         StopTurn "stop-turn" "stop turn" Asks Never "stop the running turn (asks)";
         PreviousMemory "previous-memory" "previous" Asks Never "bring the previous memory back (asks)";
     }

@@ -249,6 +249,9 @@ fn go_on(model: &mut Model) {
     if matches!(model.link, Link::Gone { .. }) {
         return asking::reconnect(model);
     }
+    if let Some(item) = item_acts::put_aside_under_cursor(model) {
+        return act(model, Command::RestoreItems { items: vec![item] });
+    }
     let Some(row) = &model.front_row else { return };
     let session = row.row.session.id.clone();
     match row.row.session.hold {

@@ -231,8 +231,12 @@ fn decide_start(model: &mut Model) {
 fn learn_names<'a>(model: &mut Model, rows: impl Iterator<Item = &'a ListRow>) {
     for row in rows {
         if model.memory.names.len() < MOST_NAMES || model.memory.names.contains_key(&row.row.session.id) {
+            let id = &row.row.session.id;
             let name = (row.key().clone(), row.name.clone());
-            model.memory.names.insert(row.row.session.id.clone(), name);
+            if model.memory.names.insert(id.clone(), name).is_none() {
+                let unnamed = model.log.rows.iter_mut().filter(|logged| logged.session.as_ref() == Some(id));
+                unnamed.for_each(|logged| logged.session_name = Some(row.name.clone()));
+            }
         }
     }
 }

@@ -39,7 +39,11 @@ pub(super) fn open_question(model: &mut Model, question: &str, detail: &str, but
 /// Asks how to leave.
 pub(super) fn ask_quit(model: &mut Model) {
     let running = model.overview.as_ref().map_or(0, |overview| overview.running);
-    let turns = words::count(running, "turn");
+    let turns = match running {
+        0 => "No turn runs".to_owned(),
+        1 => "1 turn runs".to_owned(),
+        running => format!("{} turns run", words::thousands(running as u64)),
+    };
     let cancel = button("cancel", Action::No, Deed::Nothing);
     let (question, detail, buttons) = match &model.link {
         Link::Gone { .. } | Link::Up(Reach::StoreOnly) => (
@@ -52,13 +56,13 @@ pub(super) fn ask_quit(model: &mut Model) {
         ),
         Link::Up(Reach::Attached { pid }) => (
             "Leave this screen?",
-            format!("The engine runs elsewhere (pid {pid}) and goes on. {turns} running."),
+            format!("The engine runs elsewhere (pid {pid}) and goes on. {turns}."),
             vec![cancel, button("detach", Action::Yes, Deed::Detach)],
         ),
         Link::Up(Reach::Here) => (
             "Stop the engine, or leave it running without a screen?",
             format!(
-                "{turns} running. Stopping waits for them, then cuts what still runs; what waits stays on disk. \
+                "{turns}. Stopping waits a while for what runs and then cuts it; what waits stays on disk. \
                  Left running, switchboard looks in again and switchboard stop ends it."
             ),
             vec![

@@ -92,6 +92,9 @@ fn go_on(model: &Model) -> Option<String> {
     if let Some(why) = locked(model) {
         return Some(why.to_owned());
     }
+    if item_acts::put_aside_under_cursor(model).is_some() {
+        return None;
+    }
     let Some(row) = model.front_row.as_ref().map(|row| &row.row) else {
         return Some("nothing was ever said here".to_owned());
     };

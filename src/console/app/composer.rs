@@ -31,6 +31,17 @@ pub struct AckLine {
     pub words: String,
     /// How it stands.
     pub state: AckState,
+    /// How long the words are true.
+    pub(super) lasts: Lasts,
+}
+
+/// How long the words of an acknowledgement are true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lasts {
+    /// Until something else is written.
+    UntilTyping,
+    /// Until a turn ends: then `next` and `queued, 2nd` are so no more.
+    UntilTurnEnds,
 }
 
 /// How an acknowledgement stands.

@@ -7,7 +7,7 @@ use super::focus::{Focus, Pane, View};
 use super::key::sequence_name;
 use super::overlay::Overlay;
 use super::typing::chain;
-use super::{Model, asking, availability};
+use super::{Model, asking, availability, item_acts};
 
 /// A key in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +68,7 @@ fn title(model: &Model, action: Action) -> String {
                 _ => "fold",
             }
         }
+        Action::GoOn if item_acts::put_aside_under_cursor(model).is_some() => "put back",
         Action::StepBack if model.armed.is_some() => "stops the turn",
         Action::Out => match (model.focus(), model.pane) {
             (Focus::Overlay, _) => "close",

@@ -86,7 +86,11 @@ pub(super) fn set_row(model: &mut Model, row: Option<ListRow>) {
         model.conversation.loaded = true;
         model.queue.loaded = true;
     }
+    let idle = row.as_ref().is_some_and(|row| row.row.turn.is_none() && row.waiting() == 0);
     model.front_row = row;
+    if idle {
+        writing::outdate_ack(model);
+    }
 }
 
 /// What a person calls the session in front.

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::acts::{act, show_view};
+use super::conversation::EntryKey;
 use super::focus::{Pane, View};
 use super::items::ItemRow;
 use super::overlay::{Deed, ItemEditor, Overlay};
@@ -19,6 +20,14 @@ pub(super) fn item(model: &Model) -> Option<&ItemRow> {
         Rows::Queue => model.queue.current(),
         Rows::Backlog => model.backlog.current(),
         Rows::Sessions | Rows::Log => None,
+    }
+}
+
+/// The message that was put aside and is under the conversation's cursor.
+pub(super) fn put_aside_under_cursor(model: &Model) -> Option<ItemId> {
+    match model.conversation.cursor {
+        Some(EntryKey::PutAside(item)) if model.pane == Pane::Conversation => Some(item),
+        _ => None,
     }
 }
 

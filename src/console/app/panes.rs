@@ -13,7 +13,7 @@ fn ring(model: &Model) -> Vec<Focus> {
     ring.push(Focus::Pane(Pane::List));
     if model.view == View::Sessions {
         ring.push(Focus::Pane(Pane::Conversation));
-        if !model.queue.rows.is_empty() {
+        if model.queue.waiting() > 0 {
             ring.push(Focus::Pane(Pane::Queue));
         }
         ring.push(Focus::Pane(Pane::Composer));

@@ -1,6 +1,6 @@
 //! Replies to commands: the acknowledgement under the composer, a notice, a text, or a question.
 
-use super::composer::{AckLine, AckState, Sent};
+use super::composer::{AckLine, AckState, Lasts, Sent};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::overlay::{Deed, Overlay};
 use super::requests::mark_front;
@@ -57,6 +57,10 @@ fn refuse(model: &mut Model, failure: &Failure) {
 fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) {
     let Some(index) = model.sent.iter().position(|sent| sent.ticket == ticket) else { return };
     let sent = model.sent.remove(index);
+    let lasts = match &result {
+        Ok(Reply::Accepted { .. }) => Lasts::UntilTurnEnds,
+        _ => Lasts::UntilTyping,
+    };
     let (words, state) = match result {
         Ok(reply) => (accept(model, &sent, reply), AckState::Kept),
         Err(failure) => {
@@ -74,7 +78,7 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
     let refused = state == AckState::Refused;
     if newest || refused {
         let composer = model.composers.entry(sent.key.clone()).or_default();
-        composer.ack = Some(AckLine { words: one_line(&words).into_owned(), state });
+        composer.ack = Some(AckLine { words: one_line(&words).into_owned(), state, lasts });
     }
     if sent.key == model.front {
         writing::save_draft(model);

@@ -149,7 +149,7 @@ fn settle(model: &mut Model) {
     let list_only = model.view != View::Sessions;
     let gone = match model.pane {
         Pane::List | Pane::Filter => false,
-        Pane::Queue => list_only || model.queue.rows.is_empty(),
+        Pane::Queue => list_only || model.queue.waiting() == 0,
         Pane::Conversation | Pane::Composer => list_only,
     };
     if gone {

@@ -7,7 +7,7 @@ use super::model::Behind;
 use super::msg::{Pace, Question};
 use super::overlay::{Card, CardKind};
 use super::requests::{mark_all, mark_front};
-use super::{Model, answers};
+use super::{Model, answers, writing};
 use crate::domain::api::{EngineStatus, Piece, Update};
 use crate::domain::event::{Event, EventKind};
 use crate::domain::sanitize::one_line;
@@ -44,6 +44,9 @@ fn take_event(model: &mut Model, event: &Event) {
         model.requests.mark(Question::Front, Pace::AtOnce);
     }
     if ours {
+        if matches!(event.kind, EventKind::TurnEnded { .. }) {
+            writing::outdate_ack(model);
+        }
         model.memory.reload |= matches!(event.kind, EventKind::TurnsHidden { .. });
         // The operator looks at it: what happens in it is shown without delay.
         mark_front(model, Pace::AtOnce);

@@ -1,7 +1,7 @@
 //! Writing: drafts, sending, history, completion.
 
 use super::action::Action;
-use super::composer::{AckLine, AckState, Composer, Popup, Sent};
+use super::composer::{AckLine, AckState, Composer, Lasts, Popup, Sent};
 use super::focus::{Focus, Pane};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::{Overlay, Run};
@@ -133,7 +133,7 @@ pub(super) fn send(model: &mut Model, intent: Intent) {
         (None, Ok(Draft::Text(text))) => check_text(&text).err().map(|refusal| refusal.to_string()),
     };
     if let Some(words) = refused {
-        composer(model).ack = Some(AckLine { words, state: AckState::Refused });
+        composer(model).ack = Some(AckLine { words, state: AckState::Refused, lasts: Lasts::UntilTyping });
         return;
     }
     clear(model);
@@ -147,7 +147,8 @@ pub(super) fn submit(model: &mut Model, key: SessionKey, text: String, intent: I
     let command = Command::Submit { to, text: text.clone(), intent, source: Source::Console };
     let ticket = acts::command(model, Purpose::Submit, command);
     let composer = model.composers.entry(key.clone()).or_default();
-    composer.ack = Some(AckLine { words: "sending…".to_owned(), state: AckState::Sending });
+    composer.ack =
+        Some(AckLine { words: "sending…".to_owned(), state: AckState::Sending, lasts: Lasts::UntilTyping });
     model.sent.push(Sent { ticket, key, text });
     model.dirty = true;
 }
@@ -179,6 +180,15 @@ fn keep_in_history(model: &mut Model, text: String) {
     history.push(text);
     let surplus = history.len().saturating_sub(MOST_HISTORY);
     history.drain(..surplus);
+}
+
+/// A turn of the session in front ended: what was true of a message until then is so no more.
+pub(super) fn outdate_ack(model: &mut Model) {
+    if let Some(composer) = model.composers.get_mut(&model.front)
+        && composer.ack.take_if(|ack| ack.lasts == Lasts::UntilTurnEnds).is_some()
+    {
+        model.dirty = true;
+    }
 }
 
 /// A refused text comes back: into the draft, or into the history if another was begun.
