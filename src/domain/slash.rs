@@ -216,6 +216,21 @@ impl Spec {
     }
 }
 
+/// Writes the README's table of commands.
+pub fn markdown_table() -> String {
+    let mut table = "| command | what it does |\n| --- | --- |\n".to_owned();
+    for spec in TABLE {
+        let also: String = spec.aliases.iter().map(|alias| format!(", `/{alias}`")).collect();
+        let refused = match spec.during_turn {
+            DuringTurn::Allowed => "",
+            DuringTurn::Refused => "; not while a turn runs",
+        };
+        let usage = spec.usage().replace('|', "\\|");
+        table.push_str(&format!("| `{usage}`{also} | {}{refused} |\n", spec.help));
+    }
+    table
+}
+
 /// Finds a command by its name or an alias.
 pub fn find(word: &str) -> Option<&'static Spec> {
     TABLE.iter().find(|spec| spec.answers_to(word))
