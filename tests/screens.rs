@@ -254,6 +254,25 @@ fn a_page_up_skips_no_line_and_paging_down_comes_back_to_the_end() {
 }
 
 #[test]
+fn the_entry_under_the_cursor_is_shown_from_its_first_line() {
+    let engine = models::many(3, 40);
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc tab");
+    let mut ui = ui_in("dark", &UNICODE);
+    for key in ["k"; 30].into_iter().chain(["j"; 25]) {
+        engine.press(&mut model, key);
+        let screen = Screen::of(80, 24, |frame| {
+            ui.draw(frame, &model);
+        });
+        let cursor = Target::Entry(model.conversation.cursor.unwrap());
+        let row = (0..24).find(|row| ui.target(40, *row) == Some(&cursor));
+        let text = screen.text();
+        let first = text.lines().nth(usize::from(row.expect("the cursor's entry is shown"))).unwrap();
+        assert!(first.contains(" you  ") || first.contains(" agent "), "{first:?} in\n{text}");
+    }
+}
+
+#[test]
 fn a_tool_call_opens_and_shows_what_it_gave_back() {
     let engine = models::at_work();
     let mut model = at_work(100, 40, "tab");

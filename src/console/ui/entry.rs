@@ -58,7 +58,7 @@ pub(super) fn rows(paint: &mut Paint<'_>, columns: Columns, index: usize) -> usi
     above_text(model, index) + long
 }
 
-/// As [`rows`], without a look at a text that was not wrapped yet.
+/// As [`rows`], without a look at a text that was not wrapped yet, nor at the calendar.
 pub(super) fn about_rows(paint: &mut Paint<'_>, columns: Columns, index: usize) -> usize {
     let model = paint.model;
     let entry = &model.conversation.entries[index];
@@ -66,7 +66,7 @@ pub(super) fn about_rows(paint: &mut Paint<'_>, columns: Columns, index: usize) 
         Some(text) => paint.wraps.about_rows(id(entry), entry.revision, text, columns.shape()),
         None => 0,
     };
-    above_text(model, index) + long
+    usize::from(has_head_row(entry)) + long
 }
 
 fn id(entry: &Shown) -> TextId {
@@ -127,6 +127,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, columns: Columns, index: u
         }
         let words = columns.left(line);
         if row < head {
+            let words = Rect { width: words.width.saturating_sub(1), ..words };
             draw_head(paint, words, entry);
         } else {
             draw_text(paint, words, columns, entry, row - head);
