@@ -432,6 +432,50 @@ fn whatever_a_session_is_called_the_borders_stand_still() {
 }
 
 #[test]
+fn an_emoji_that_a_terminal_does_not_join_leaves_nothing_over_what_stands_behind_it() {
+    let titled = |title: &str| {
+        let mut engine = Engine::fresh();
+        engine.sessions = vec![models::session(1, models::key("telegram", ChatType::Dm, "1"), title, 60)];
+        engine.screen(120, 40)
+    };
+    let plain = titled("aaaaaaaaaaaaa");
+    let joined = titled("aaaaaaaaaaaaa👩\u{200d}👩\u{200d}👧\u{200d}👦");
+    let mut ui = ui_in("dark", &UNICODE);
+    let screen = Screen::of_frames(120, 40, 2, |number, frame| {
+        ui.draw(frame, if number == 0 { &plain } else { &joined });
+    });
+    let text = screen.text();
+    let row = text.lines().find(|line| line.contains("aaaaaaaaaaaaa")).unwrap();
+    assert!(row.contains(" idle "), "{row:?}");
+}
+
+#[test]
+fn a_pane_that_grew_is_filled_from_above() {
+    let engine = models::many(3, 40);
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc i pgup");
+    engine.happens(&mut model, Msg::Resize { width: 80, height: 70 });
+    let text = shown(&model).text();
+    let conversation: Vec<&str> = text.lines().skip_while(|line| !line.contains("console · local")).collect();
+    let blank =
+        conversation.iter().take_while(|line| !line.contains("to: console")).filter(|line| line.is_empty());
+    assert_eq!(blank.count(), 0, "{text}");
+    assert!(text.contains("and streams"), "{text}");
+}
+
+#[test]
+fn a_text_longer_than_its_field_shows_where_the_cursor_is() {
+    let engine = models::at_work();
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc :");
+    engine.paste(&mut model, &format!("{}END", "word ".repeat(40)));
+    let screen = shown(&model);
+    assert!(screen.text().contains("word END"), "{}", screen.text());
+    let (x, y) = screen.cursor().unwrap();
+    assert_eq!(screen.symbol(x - 1, y), "D");
+}
+
+#[test]
 fn the_cursor_stands_behind_what_was_typed_whatever_its_width() {
     let engine = models::at_work();
     for (typed, cells) in [

@@ -36,14 +36,26 @@ impl io::Write for Bytes {
 
 impl Screen {
     /// Draws one frame of this size, neither side 0.
-    pub fn of(width: u16, height: u16, draw: impl FnOnce(&mut Frame<'_>)) -> Self {
+    pub fn of(width: u16, height: u16, mut draw: impl FnMut(&mut Frame<'_>)) -> Self {
+        Self::of_frames(width, height, 1, |_, frame| draw(frame))
+    }
+
+    /// Draws so many frames, one over the other: each sends only what changed.
+    pub fn of_frames(
+        width: u16,
+        height: u16,
+        frames: usize,
+        mut draw: impl FnMut(usize, &mut Frame<'_>),
+    ) -> Self {
         // The environment of the tests must not decide whether colours are seen.
         crossterm::style::force_color_output(true);
         let bytes = Bytes::default();
         let viewport = Viewport::Fixed(Rect::new(0, 0, width, height));
         let backend = CrosstermBackend::new(bytes.clone());
         let mut terminal = Terminal::with_options(backend, TerminalOptions { viewport }).unwrap();
-        terminal.draw(draw).unwrap();
+        for number in 0..frames {
+            terminal.draw(|frame| draw(number, frame)).unwrap();
+        }
         drop(terminal);
         let bytes = bytes.0.take();
         let side = |n| NonZeroU16::new(n).unwrap();
