@@ -514,6 +514,28 @@ fn a_click_hits_what_stands_there() {
 }
 
 #[test]
+fn a_click_hits_nothing_of_an_earlier_frame() {
+    let mut ui = ui_in("dark", &UNICODE);
+    for (width, height) in [(160, 50), (80, 24)] {
+        let model = at_work(width, height, "");
+        Screen::of(width, height, |frame| {
+            ui.draw(frame, &model);
+        });
+    }
+    assert_eq!(ui.target(150, 40), None);
+}
+
+#[test]
+fn the_queue_pane_is_there_only_while_something_waits() {
+    let mut engine = models::at_work();
+    engine.queue.retain(|row| row.item.state == ItemState::Superseded);
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc down");
+    let text = shown(&model).text();
+    assert!(!text.contains("waiting 0") && text.contains("too long"), "{text}");
+}
+
+#[test]
 fn only_what_visibly_runs_makes_the_screen_move() {
     let pace = |model: &Model| {
         let mut ui = ui_in("dark", &UNICODE);
