@@ -464,6 +464,23 @@ fn a_pane_that_grew_is_filled_from_above() {
 }
 
 #[test]
+fn a_draft_of_many_lines_shows_the_lines_around_its_cursor() {
+    let engine = models::at_work();
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc i");
+    let draft: Vec<String> = (0..30).map(|n| format!("draft line {n}")).collect();
+    engine.paste(&mut model, &draft.join("\n"));
+    let text = shown(&model).text();
+    assert!(text.contains("draft line 29") && text.contains("draft line 25"), "{text}");
+    engine.press(&mut model, &"up ".repeat(29));
+    let screen = shown(&model);
+    let text = screen.text();
+    assert!(text.contains("draft line 0") && !text.contains("draft line 29"), "{text}");
+    let (_, y) = screen.cursor().unwrap();
+    assert!(text.lines().nth(usize::from(y)).unwrap().contains("draft line 0"), "{text}");
+}
+
+#[test]
 fn a_text_longer_than_its_field_shows_where_the_cursor_is() {
     let engine = models::at_work();
     let mut model = engine.screen(80, 24);

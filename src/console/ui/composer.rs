@@ -68,46 +68,62 @@ pub(super) fn draw_acknowledgement(paint: &mut Paint<'_>, area: Rect) {
     paint.row(area, 0).skip(1).put(mark, role).put(" ", role).put(&ack.words, words);
 }
 
+/// A row of a field: a part of one of its lines.
+struct Row {
+    line: usize,
+    bytes: Range<usize>,
+}
+
 /// A text field of several lines, wrapped, with the cursor's row among those that are shown.
 pub(super) fn draw_field(paint: &mut Paint<'_>, area: Rect, field: &TextField, focused: Focused) {
     let height = usize::from(area.height);
     if height == 0 {
         return;
     }
-    let (cursor_line, cursor_char) = field.cursor();
     let width = draft_width(area.width + PROMPT);
     let lines = field.lines();
-    let line = lines.get(cursor_line).map_or("", String::as_str);
-    let cursor_byte = text::byte_of_char(line, cursor_char);
-    let in_line = rows_near(line, cursor_byte, width);
-    let cursor_row = in_line.iter().rposition(|row| row.start <= cursor_byte).unwrap_or(0);
-    let row = in_line.get(cursor_row).cloned().unwrap_or(0..0);
-    let column = text::width(&line[row.start..cursor_byte.min(row.end).max(row.start)]);
+    let (line, character) = field.cursor();
+    let words = lines.get(line).map_or("", String::as_str);
+    let cursor = text::byte_of_char(words, character);
+    let around = rows_near(words, cursor, width);
+    let at = around.iter().rposition(|row| row.start <= cursor).unwrap_or(0);
+    let column = around.get(at).map_or(0, |row| text::width(&words[row.start..cursor.min(row.end)]));
+    let in_line = |bytes: &Range<usize>| Row { line, bytes: bytes.clone() };
 
-    // The rows above the cursor, nearest first, then the rest below until the pane is full.
-    let mut above: Vec<(usize, Range<usize>)> =
-        in_line[..cursor_row].iter().rev().take(height - 1).map(|row| (cursor_line, row.clone())).collect();
-    for index in (0..cursor_line).rev() {
-        if above.len() + 1 >= height {
-            break;
+    let mut shown: Vec<Row> = around[..at].iter().rev().take(height - 1).map(in_line).collect();
+    add_above(&mut shown, lines, line, width, height - 1);
+    shown.reverse();
+    let cursor_row = shown.len();
+    shown.extend(around[at..].iter().map(in_line));
+    add_below(&mut shown, lines, line, width, height);
+    for (y, row) in shown.into_iter().take(height).enumerate() {
+        paint.row(area, to_cells(y)).put(&lines[row.line][row.bytes], Role::Input);
+    }
+    place_cursor(paint, area, column, cursor_row, focused);
+}
+
+/// Adds the rows of the lines before `line`, the nearest first, until there are `most`.
+fn add_above(shown: &mut Vec<Row>, lines: &[String], line: usize, width: usize, most: usize) {
+    for index in (0..line).rev() {
+        let room = most.saturating_sub(shown.len());
+        if room == 0 {
+            return;
         }
-        let rows = rows_near(&lines[index], usize::MAX, width);
-        above.extend(rows.into_iter().rev().take(height - 1 - above.len()).map(|row| (index, row)));
+        let rows = rows_near(&lines[index], usize::MAX, width).into_iter().rev();
+        shown.extend(rows.take(room).map(|bytes| Row { line: index, bytes }));
     }
-    let cursor_y = above.len();
-    let mut shown: Vec<(usize, Range<usize>)> = above.into_iter().rev().collect();
-    shown.extend(in_line[cursor_row..].iter().map(|row| (cursor_line, row.clone())));
-    for (index, line) in lines.iter().enumerate().skip(cursor_line + 1) {
-        if shown.len() >= height {
-            break;
+}
+
+/// Adds the rows of the lines behind `line`, until there are `most`.
+fn add_below(shown: &mut Vec<Row>, lines: &[String], line: usize, width: usize, most: usize) {
+    for (index, words) in lines.iter().enumerate().skip(line + 1) {
+        let room = most.saturating_sub(shown.len());
+        if room == 0 {
+            return;
         }
-        let rows = text::wrap(line, 0, width, height - shown.len()).0;
-        shown.extend(rows.into_iter().map(|row| (index, row)));
+        let rows = text::wrap(words, 0, width, room).0;
+        shown.extend(rows.into_iter().map(|bytes| Row { line: index, bytes }));
     }
-    for (y, (index, row)) in shown.into_iter().take(height).enumerate() {
-        paint.row(area, to_cells(y)).put(&lines[index][row], Role::Input);
-    }
-    place_cursor(paint, area, column, cursor_y, focused);
 }
 
 /// The rows of a line around byte `near`: a line that is very long is wrapped only there.
@@ -118,8 +134,8 @@ fn rows_near(line: &str, near: usize, width: usize) -> Vec<Range<usize>> {
         0 | 1 => 0,
         steps => text::floor_char(line, (steps - 1) * STEP),
     };
-    let most = 2 * STEP / width.max(1) + 64;
-    text::wrap(line, from, width, most).0
+    let end = text::floor_char(line, near.saturating_add(STEP));
+    text::wrap(&line[..end], from, width, usize::MAX).0
 }
 
 /// One cell stays free for the cursor behind the last letter.
