@@ -117,3 +117,101 @@ impl Feed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::BoxFuture;
+
+    use super::*;
+    use crate::control::{ClientError, Reach};
+    use crate::domain::api::{Command, Reply};
+    use crate::domain::event::EventKind;
+
+    fn event(seq: i64) -> Event {
+        let kind = EventKind::Notice { level: Level::Info, text: seq.to_string() };
+        Event { seq: Seq(seq), at: chrono::DateTime::UNIX_EPOCH, session: None, kind }
+    }
+
+    /// A store with so many events, and updates that were told beside it.
+    struct Told {
+        stored: i64,
+        updates: std::sync::Mutex<Vec<Update>>,
+    }
+
+    impl Client for Told {
+        fn reach(&self) -> Reach {
+            Reach::Here
+        }
+
+        fn command(&self, _command: Command) -> BoxFuture<'_, Result<Reply, ClientError>> {
+            Box::pin(async { Err(ClientError::NoEngine) })
+        }
+
+        fn query(&self, query: Query) -> BoxFuture<'_, Result<Answer, ClientError>> {
+            let Query::Events { page: EventPage::After(Seq(after)), limit, .. } = query else {
+                return Box::pin(async { Err(ClientError::NoEngine) });
+            };
+            let stored = self.stored;
+            Box::pin(async move { Ok(Answer::Events((after + 1..=stored).map(event).take(limit).collect())) })
+        }
+
+        fn updates(&self) -> BoxFuture<'_, Result<mpsc::Receiver<Update>, ClientError>> {
+            let told: Vec<Update> = self.updates.lock().unwrap().drain(..).collect();
+            let (sender, receiver) = mpsc::channel(told.len().max(1));
+            told.into_iter().for_each(|update| sender.try_send(update).unwrap());
+            Box::pin(async { Ok(receiver) })
+        }
+    }
+
+    async fn heard(stored: i64, after: i64, updates: Vec<Update>) -> Vec<i64> {
+        let client = Arc::new(Told { stored, updates: updates.into() });
+        let wanted = Wanted { level: Level::Info, session: None };
+        let mut feed = Feed::after(client, wanted, Seq(after)).await.unwrap();
+        let mut heard = Vec::new();
+        while let Some(news) = feed.next().await.unwrap() {
+            if let News::Event(event) = news {
+                heard.push(event.seq.0);
+            }
+        }
+        heard
+    }
+
+    fn told(seqs: impl IntoIterator<Item = i64>) -> Vec<Update> {
+        seqs.into_iter().map(|seq| Update::Event(Arc::new(event(seq)))).collect()
+    }
+
+    #[tokio::test]
+    async fn what_is_stored_and_told_is_heard_once() {
+        assert_eq!(heard(5, 2, told(4..=7)).await, [3, 4, 5, 6, 7]);
+    }
+
+    #[tokio::test]
+    async fn more_than_a_page_of_stored_events_is_read_to_its_end() {
+        assert_eq!(heard(1203, 1, told(1200..=1205)).await, (2..=1205).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn what_the_updates_lost_is_read_from_the_store() {
+        let client = Arc::new(Told { stored: 10, updates: Vec::new().into() });
+        let (sender, receiver) = mpsc::channel(8);
+        let wanted = Wanted { level: Level::Info, session: None };
+        let (last, reads) = (Seq(2), Reads::Updates);
+        let mut feed = Feed { client, wanted, updates: receiver, last, stored: VecDeque::new(), reads };
+        sender.try_send(Update::Lagged { missed: 6 }).unwrap();
+        told([9, 10, 11]).into_iter().for_each(|update| sender.try_send(update).unwrap());
+        drop(sender);
+        let mut seqs = Vec::new();
+        while let Some(News::Event(event)) = feed.next().await.unwrap() {
+            seqs.push(event.seq.0);
+        }
+        assert_eq!(seqs, (3..=11).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn what_is_not_wanted_is_left_out() {
+        let client = Arc::new(Told { stored: 0, updates: told([1]).into() });
+        let wanted = Wanted { level: Level::Warn, session: None };
+        let mut feed = Feed::after(client, wanted, Seq(0)).await.unwrap();
+        assert!(feed.next().await.unwrap().is_none());
+    }
+}

@@ -38,7 +38,12 @@ impl AsJson {
 impl Out {
     /// The process's standard output.
     pub(super) fn stdout() -> Self {
-        Self { writer: BufWriter::new(Box::new(io::stdout())) }
+        Self::to(io::stdout())
+    }
+
+    /// Prints into a writer.
+    pub(super) fn to(writer: impl Write + Send + 'static) -> Self {
+        Self { writer: BufWriter::new(Box::new(writer)) }
     }
 
     /// Prints text as it is, made harmless.

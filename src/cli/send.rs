@@ -238,7 +238,15 @@ fn fresh_part(seen: u64, offset: u64, text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::fresh_part;
+    use futures_util::future::BoxFuture;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::control::{ClientError, Reach};
+    use crate::domain::api::{ConversationPage, Update};
+    use crate::domain::event::Event;
+    use crate::domain::id::{MessageId, Seq};
+    use crate::domain::turn::TurnState;
 
     #[test]
     fn no_byte_of_an_answer_is_printed_twice() {
@@ -248,5 +256,103 @@ mod tests {
         assert_eq!(fresh_part(9, 0, "abc"), None);
         assert_eq!(fresh_part(3, 5, "abc"), Some("abc"), "after a gap all of it is new");
         assert_eq!(fresh_part(2, 0, "äb"), Some("b"));
+    }
+
+    const TURN: TurnId = TurnId(7);
+    const ITEM: ItemId = ItemId(3);
+
+    fn session() -> SessionId {
+        SessionId::new(chrono::DateTime::UNIX_EPOCH, 1)
+    }
+
+    /// An engine whose conversation holds an earlier turn and what this one has said.
+    struct Keeps(&'static str, std::sync::Mutex<Vec<Update>>);
+
+    impl Client for Keeps {
+        fn reach(&self) -> Reach {
+            Reach::Here
+        }
+
+        fn command(&self, _command: Command) -> BoxFuture<'_, Result<Reply, ClientError>> {
+            Box::pin(async { Err(ClientError::NoEngine) })
+        }
+
+        fn query(&self, query: Query) -> BoxFuture<'_, Result<Answer, ClientError>> {
+            let entry = |id, turn, text: &str| Entry {
+                id: MessageId(id),
+                session: session(),
+                turn,
+                at: chrono::DateTime::UNIX_EPOCH,
+                body: Body::Agent { text: text.to_owned(), offset: 0 },
+                turn_state: TurnState::Done,
+            };
+            let entries = vec![entry(1, TurnId(6), "earlier"), entry(2, TURN, self.0)];
+            let page = ConversationPage { entries, ..ConversationPage::default() };
+            Box::pin(async move {
+                match query {
+                    Query::Conversation { .. } => Ok(Answer::Conversation(page)),
+                    _ => Ok(Answer::Events(Vec::new())),
+                }
+            })
+        }
+
+        fn updates(&self) -> BoxFuture<'_, Result<mpsc::Receiver<Update>, ClientError>> {
+            let (sender, receiver) = mpsc::channel(64);
+            self.1.lock().unwrap().drain(..).for_each(|update| sender.try_send(update).unwrap());
+            Box::pin(async { Ok(receiver) })
+        }
+    }
+
+    fn piece(offset: u64, text: &str) -> Update {
+        let stream = StreamKind::Text;
+        Update::Stream(Arc::new(Piece {
+            session: session(),
+            turn: TURN,
+            stream,
+            offset,
+            text: text.to_owned(),
+        }))
+    }
+
+    fn event(seq: i64, kind: EventKind) -> Update {
+        let at = chrono::DateTime::UNIX_EPOCH;
+        Update::Event(Arc::new(Event { seq: Seq(seq), at, session: Some(session()), kind }))
+    }
+
+    fn ended(seq: i64) -> Update {
+        event(seq, EventKind::TurnEnded { turn: TURN, item: ITEM, outcome: Outcome::Done })
+    }
+
+    async fn printed(kept: &'static str, updates: Vec<Update>) -> anyhow::Result<String> {
+        let file = tempfile::NamedTempFile::new()?;
+        let mut out = Out::to(file.reopen()?);
+        let client = Arc::new(Keeps(kept, updates.into()));
+        let wanted = Wanted { level: Level::Debug, session: None };
+        let feed = Feed::after(client.clone(), wanted, Seq(0)).await?;
+        let ack = Ack::Running { turn: TURN };
+        let waiting = Waiting::new(client, session(), ITEM, &ack, Form::Text, &mut out);
+        waiting.run(feed).await?;
+        Ok(std::fs::read_to_string(file.path())?)
+    }
+
+    #[tokio::test]
+    async fn pieces_that_were_lost_are_read_from_the_conversation() {
+        let in_the_middle = vec![piece(0, "one "), piece(8, "three "), ended(1)];
+        assert_eq!(printed("one two three ", in_the_middle).await.unwrap(), "one two three \n");
+        let at_the_end = vec![piece(0, "one "), Update::Lagged { missed: 2 }, ended(1)];
+        assert_eq!(printed("one two", at_the_end).await.unwrap(), "one two\n");
+    }
+
+    #[tokio::test]
+    async fn a_gap_is_filled_before_what_comes_after_it_is_printed() {
+        // The middle is kept by then, what follows it is not.
+        let updates = vec![piece(0, "one "), piece(8, "three "), ended(1)];
+        assert_eq!(printed("one two ", updates).await.unwrap(), "one two three \n");
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_goes_away_is_a_failure() {
+        let error = printed("", vec![piece(0, "one ")]).await.unwrap_err().to_string();
+        assert!(error.starts_with("the engine is gone"), "{error}");
     }
 }

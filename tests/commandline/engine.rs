@@ -28,6 +28,19 @@ fn a_message_is_answered_and_the_answer_alone_goes_to_standard_output() {
 }
 
 #[test]
+fn a_long_answer_arrives_whole_as_text_and_as_json() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    let whole: String = (1..=2000).map(|line| format!("line {line} of 2000\n")).collect();
+    let is_whole = |answer: &str| answer.ends_with(&whole) && answer.lines().count() <= 2001;
+    let text = place.done(&["send", "--wait", "write 2000 lines"]);
+    assert!(is_whole(&text), "{text}");
+    let told = place.json(&["send", "--wait", "write 2000 lines"]);
+    assert_eq!((&told[0]["reply"], &told[1]["outcome"]), (&Value::from("accepted"), &Value::from("done")));
+    assert!(is_whole(told[1]["answer"].as_str().unwrap()), "{told:?}");
+}
+
+#[test]
 fn without_wait_the_acknowledgement_is_the_result() {
     let place = Place::new();
     let _engine = place.serve(&["--hold"]);
