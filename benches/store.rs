@@ -3,7 +3,8 @@
 //!     cargo bench --bench store [-- FOLDER]
 //!
 //! A *cycle* is one message of an idle session: accepted (its turn begins in the same step), then
-//! answered; two commits that are on disk. The floor is measured first, in the same folder.
+//! answered; two commits that are on disk. The floor is measured first, in the same folder. Then the
+//! questions of a screen are asked of a large store.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
@@ -13,11 +14,15 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use switchboard::domain::id::{RunId, SessionId, SessionKey};
+use switchboard::domain::api::{EventPage, SessionCursor};
+use switchboard::domain::event::Level;
+use switchboard::domain::filter::Filter;
+use switchboard::domain::id::{RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, Output, TurnEnd};
-use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Store};
+use switchboard::store::sqlite::{Database, ReadOnly};
+use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Queries, Store, StoreError};
 
 const SPAN: Duration = Duration::from_secs(3);
 
@@ -49,6 +54,7 @@ fn main() {
             at(0.99),
         );
     }
+    reading(&home.path().join("large.db"));
 }
 
 /// How often a second the disk makes a small write durable.
@@ -128,19 +134,28 @@ async fn cycles(path: &Path, sessions: u32) -> Vec<Duration> {
 }
 
 async fn cycle(store: &Store, caller: u32) -> Duration {
-    let message = NewMessage {
+    let message = message(caller);
+    let asked = Instant::now();
+    let accepted = store.write(move |t| t.accept_message(&message)).await.unwrap();
+    let acknowledged = asked.elapsed();
+    let end = end(accepted.begun.expect("the session was idle").turn);
+    assert!(store.write(move |t| t.finish_turn(&end)).await.unwrap());
+    acknowledged
+}
+
+fn message(caller: u32) -> NewMessage {
+    NewMessage {
         to: SessionKey::local(&format!("caller{caller}")).unwrap(),
         text: "How is the weather in the harbour today, and will it hold until the evening?".to_owned(),
         intent: Intent::Plain,
         source: Source::Console,
         fresh: SessionId::new(chrono::Utc::now(), caller),
         at: chrono::Utc::now(),
-    };
-    let asked = Instant::now();
-    let accepted = store.write(move |t| t.accept_message(&message)).await.unwrap();
-    let acknowledged = asked.elapsed();
-    let turn = accepted.begun.expect("the session was idle").turn;
-    let end = TurnEnd {
+    }
+}
+
+fn end(turn: TurnId) -> TurnEnd {
+    TurnEnd {
         turn,
         outcome: Outcome::Done,
         tail: vec![Output::Text {
@@ -151,7 +166,58 @@ async fn cycle(store: &Store, caller: u32) -> Duration {
         steered: Vec::new(),
         did_anything: true,
         at: chrono::Utc::now(),
-    };
-    assert!(store.write(move |t| t.finish_turn(&end)).await.unwrap());
-    acknowledged
+    }
+}
+
+const LARGE: u32 = 100_000;
+
+/// How long a screen's questions take with a hundred thousand sessions.
+fn reading(path: &Path) {
+    let mut database = Database::open(path).unwrap();
+    let callers: Vec<u32> = (0..LARGE).collect();
+    for group in callers.chunks(256) {
+        database
+            .step(|t| {
+                for caller in group {
+                    let turn = t.accept_message(&message(*caller))?.begun.expect("idle").turn;
+                    // Some still run, so that the list has more than one rank.
+                    if caller % 1000 != 0 {
+                        t.finish_turn(&end(turn))?;
+                    }
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+    drop(database);
+    let mut reader = ReadOnly::open(path).unwrap();
+    let newest = Filter::default();
+    let page = reader.read(|q| q.sessions(&newest, None, 50)).unwrap();
+    let middle = SessionCursor { rank: 4, ..page.rows[25].cursor() };
+    let session = page.rows[10].session.id.clone();
+    let word = Filter::parse("r4711");
+    let none = Filter::parse("state:held zzz");
+    timed("counts", &mut reader, |q| q.counts().map(drop));
+    timed("first page of 50", &mut reader, |q| q.sessions(&newest, None, 50).map(drop));
+    timed("a page within", &mut reader, |q| q.sessions(&newest, Some(&middle), 50).map(drop));
+    timed("a filter with few hits", &mut reader, |q| q.sessions(&word, None, 50).map(drop));
+    timed("a filter without hits", &mut reader, |q| q.sessions(&none, None, 50).map(drop));
+    timed("history", &mut reader, |q| q.session_history(50).map(drop));
+    timed("a conversation", &mut reader, |q| q.conversation(&session, None, 50).map(drop));
+    timed("backlog", &mut reader, |q| q.backlog(50).map(drop));
+    timed("warnings of the log", &mut reader, |q| {
+        q.events(EventPage::Newest, Level::Warn, None, 50).map(drop)
+    });
+}
+
+fn timed(what: &str, reader: &mut ReadOnly, question: impl Fn(&dyn Queries) -> Result<(), StoreError>) {
+    let mut times: Vec<Duration> = (0..21)
+        .map(|_| {
+            let began = Instant::now();
+            reader.read(&question).unwrap();
+            began.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    println!("{LARGE} sessions, {what}: {:?}", times[times.len() / 2]);
 }

@@ -56,8 +56,10 @@ CREATE TABLE sessions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX live_keys ON sessions (key) WHERE ended_at IS NULL;
--- The list, and with key and title all that a filter looks at.
-CREATE INDEX live_list ON sessions (rank, last_activity_at DESC, id DESC, key, title) WHERE ended_at IS NULL;
+-- The list, with all that a filter looks at. A partial index covers a question only if it has the
+-- column of its own condition too.
+CREATE INDEX live_list ON sessions (rank, last_activity_at DESC, id DESC, key, title, ended_at)
+    WHERE ended_at IS NULL;
 CREATE INDEX ended_list ON sessions (last_activity_at DESC, id DESC) WHERE ended_at IS NOT NULL;
 CREATE INDEX titles ON sessions (title) WHERE title IS NOT NULL;
 CREATE UNIQUE INDEX live_titles ON sessions (title) WHERE title IS NOT NULL AND ended_at IS NULL;
@@ -78,7 +80,7 @@ CREATE TABLE items (
     note       TEXT
 ) STRICT;
 
-CREATE INDEX waiting_items ON items (session, lane DESC, position) WHERE state = 'waiting';
+CREATE INDEX waiting_items ON items (session, lane DESC, position, state) WHERE state = 'waiting';
 CREATE UNIQUE INDEX slots ON items (session) WHERE state = 'waiting' AND lane = 'slot';
 CREATE INDEX running_items ON items (turn) WHERE state = 'running';
 CREATE INDEX aside_items ON items (session, id) WHERE state IN ('superseded', 'cleared');
