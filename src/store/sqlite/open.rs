@@ -42,7 +42,7 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection> {
     set(path, &connection, "temp_store", "2")?;
     set(path, &connection, "journal_size_limit", "67108864")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
-    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    keep_statements(path, &connection)?;
     Ok(connection)
 }
 
@@ -57,8 +57,18 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     check_version(path, &connection)?;
     set(path, &connection, "query_only", "1")?;
     set(path, &connection, "temp_store", "2")?;
-    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    keep_statements(path, &connection)?;
     Ok(connection)
+}
+
+/// Keeps statements as they were prepared. Without the planner's stability SQLite looks at the bound
+/// values when a table has a partial index, and prepares the statement anew for each.
+fn keep_statements(path: &Path, connection: &Connection) -> Result<()> {
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(|_| ())
+        .map_err(|error| unopened(path, &error))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -150,4 +160,26 @@ fn open_error(path: &Path, source: io::Error) -> StoreError {
 
 fn foreign(path: &Path, problem: &str) -> StoreError {
     StoreError::Foreign { path: path.to_owned(), problem: problem.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::StatementStatus;
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_is_bound_to_it() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("state.db");
+        for open in [open_writer, open_reader] {
+            let connection = open(&path).unwrap();
+            let mut statement = connection
+                .prepare("SELECT count(*) FROM items WHERE session = ?1 AND state = 'waiting' AND lane = ?2")
+                .unwrap();
+            for session in ["a", "b", "c"] {
+                statement.query_row((session, "slot"), |_| Ok(())).unwrap();
+            }
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+        }
+    }
 }
