@@ -254,6 +254,13 @@ fn a_page_up_skips_no_line_and_paging_down_comes_back_to_the_end() {
 }
 
 #[test]
+fn the_title_of_a_narrow_list_keeps_its_count_and_what_is_hidden() {
+    let screen = shown(&models::many(100, 9).screen(120, 40));
+    let title = screen.text().lines().nth(2).unwrap().to_owned();
+    assert!(title.starts_with("─ Sessions 100 ─") && title.contains(" 82 idle below ─┬"), "{title}");
+}
+
+#[test]
 fn the_entry_under_the_cursor_is_shown_from_its_first_line() {
     let engine = models::many(3, 40);
     let mut model = engine.screen(80, 24);

@@ -26,7 +26,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea, rows_per_session: u16)
     let focused = paint.focused(Pane::List);
     paint.measured.list_rows = rows;
     paint.target(area.whole(), Target::Pane(Pane::List));
-    paint.title(area.title, focused, &title(list), &hidden(list, first, first + shown.len()));
+    let hidden = hidden(list, first, first + shown.len());
+    let room = usize::from(area.title.width).saturating_sub(text::width(&hidden) + 8);
+    paint.title(area.title, focused, &title(list, room), &hidden);
     if shown.is_empty() {
         return draw_empty(paint, area.body, list);
     }
@@ -48,12 +50,17 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea, rows_per_session: u16)
     }
 }
 
-fn title(list: &SessionList) -> String {
-    match list.filter.is_empty() {
-        true if list.total == 0 => "Sessions".to_owned(),
-        true => format!("Sessions {}, attention first", thousands(list.total as u64)),
-        false => format!("Sessions, {} of {}", thousands(list.hits as u64), thousands(list.total as u64)),
+/// The order is named where there is room for it.
+fn title(list: &SessionList, room: usize) -> String {
+    if !list.filter.is_empty() {
+        return format!("Sessions, {} of {}", thousands(list.hits as u64), thousands(list.total as u64));
     }
+    if list.total == 0 {
+        return "Sessions".to_owned();
+    }
+    let short = format!("Sessions {}", thousands(list.total as u64));
+    let long = format!("{short}, attention first");
+    if text::width(&long) <= room { long } else { short }
 }
 
 /// What is not shown. The list goes by attention: behind an idle session all are idle.
