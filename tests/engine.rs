@@ -11,9 +11,10 @@ use pretty_assertions::assert_eq;
 use support::scripted::Steering;
 use support::world::{Setup, World};
 use switchboard::agent::AgentEvent;
-use switchboard::domain::api::{Command, Direction, Reply};
+use switchboard::domain::api::{Answer, Command, Direction, Query, Reply};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
+use switchboard::domain::id::SessionKey;
 use switchboard::domain::queue::{Ack, BusyMode, Gate, ItemState, Refusal};
 use switchboard::domain::session::{EndReason, HoldReason, SessionState};
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
@@ -441,6 +442,26 @@ async fn a_dead_backend_does_not_burn_the_queue() {
 }
 
 #[tokio::test]
+async fn a_probe_that_came_due_during_a_hold_is_made_when_the_hold_ends() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "m0").await;
+    let mut turn = world.turn_for("m0").await;
+    for n in 1..=3 {
+        world.send("s", &format!("/queue m{n}")).await;
+    }
+    for n in 1..=2 {
+        turn.fail("connection refused");
+        turn = world.turn_for(&format!("m{n}")).await;
+    }
+    turn.fail("connection refused");
+    world.event(|kind| matches!(kind, EventKind::QueueHeld { .. })).await;
+    world.engine.command(Command::Hold { why: "maintenance".to_owned() }).await.unwrap();
+    world.advance(31).await;
+    world.engine.command(Command::Release).await.unwrap();
+    world.turn_for("m3").await.answer("alive").await;
+}
+
+#[tokio::test]
 async fn on_hold_messages_are_taken_and_wait_and_release_runs_them() {
     let mut world = World::new(Setup::default()).await;
     world.engine.command(Command::Hold { why: "maintenance".to_owned() }).await.unwrap();
@@ -595,6 +616,19 @@ async fn search_finds_words_in_every_session() {
         panic!("nothing shown")
     };
     assert!(text.contains("»needle«"), "{text}");
+}
+
+#[tokio::test]
+async fn what_was_typed_into_a_console_is_in_its_history_after_a_restart() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "first").await;
+    world.turn_for("first").await.answer("ok").await;
+    world.turn_ended().await;
+    world.type_into("s", "/status").await.unwrap();
+    let world = world.restart(Setup::default()).await;
+    let query = Query::Composer { key: SessionKey::local("s").unwrap() };
+    let Ok(Answer::Composer(memory)) = world.engine.query(query).await else { panic!("no memory") };
+    assert_eq!(memory.history, ["first", "/status"]);
 }
 
 #[tokio::test]

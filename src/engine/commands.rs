@@ -100,15 +100,31 @@ async fn submit(
     source: Source,
 ) -> Result<Reply, Refusal> {
     let words = excerpt(&text);
-    let outcome = match parse(&text) {
-        Ok(Draft::Text(text)) => accept(shared, to.clone(), text, intent, source).await,
-        Ok(Draft::Command(command, _)) => slash::carry_out(shared, to.clone(), command, source).await,
-        Err(refusal) => Err(refusal),
+    let draft = text.clone();
+    let outcome = async {
+        match parse(&text) {
+            Ok(Draft::Text(text)) => accept(shared, to.clone(), text, intent, source).await,
+            Ok(Draft::Command(command, _)) => slash::carry_out(shared, to.clone(), command, source).await,
+            Err(refusal) => Err(refusal),
+        }
     };
+    // Side by side, the writer keeps both in one commit.
+    let (outcome, ()) = tokio::join!(outcome, remember(shared, &to, draft, source));
     if let Err(refusal) = &outcome {
         note_refusal(shared, &to, words, refusal).await;
     }
     outcome
+}
+
+/// What was typed into a console comes back in its history, after a restart too.
+async fn remember(shared: &Arc<Shared>, key: &SessionKey, draft: String, source: Source) {
+    if source != Source::Console {
+        return;
+    }
+    let (key, at) = (key.clone(), shared.now());
+    if let Err(refusal) = write(shared, move |store| store.remember_draft(&key, &draft, at)).await {
+        tracing::warn!(%refusal, "a draft is not in the history");
+    }
 }
 
 /// Accepts a message and tells what became of it.

@@ -176,12 +176,16 @@ impl Conductor {
                     }
                 });
             }
-            EventKind::EngineReleased => self.shared.change_status(|status| {
-                status.held = None;
-                if status.gate == Gate::Held {
-                    status.gate = Gate::Open;
-                }
-            }),
+            EventKind::EngineReleased => {
+                self.shared.change_status(|status| {
+                    status.held = None;
+                    if status.gate == Gate::Held {
+                        status.gate = Gate::Open;
+                    }
+                });
+                // No queue was tried while nothing could begin.
+                self.probe();
+            }
             EventKind::EngineStopping { why } => self.drain(why, event.at),
             EventKind::EngineStopCalledOff => self.go_on(),
             _ => {}
@@ -239,6 +243,7 @@ impl Conductor {
             status.drain = None;
             status.gate = if status.held.is_some() { Gate::Held } else { Gate::Open };
         });
+        self.probe();
     }
 
     fn cut(&mut self) {
