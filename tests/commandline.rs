@@ -9,6 +9,8 @@ mod assets;
 mod engine;
 #[path = "commandline/homes.rs"]
 mod homes;
+#[path = "commandline/locked.rs"]
+mod locked;
 #[path = "commandline/output.rs"]
 mod output;
 #[path = "commandline/wire.rs"]

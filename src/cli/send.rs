@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -9,13 +10,16 @@ use super::Exit;
 use super::context::Context;
 use super::feed::{Feed, News, Wanted};
 use super::output::{AsJson, Form, Out, stderr_line};
-use crate::control::Client;
+use crate::control::{Client, ClientError};
 use crate::domain::api::{Answer, Command, Piece, Query, Reply, StreamKind};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history::{Body, Entry};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{Ack, Intent, MAX_TEXT_BYTES, Source};
 use crate::domain::turn::Outcome;
+
+/// How long an acknowledgement may take before it is told what it waits for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Send a message or a slash command
 #[derive(Debug, clap::Args)]
@@ -50,7 +54,7 @@ impl Send {
         // To listen first means that no word of the answer can pass by.
         let everything = Wanted { level: Level::Debug, session: None };
         let feed = if self.wait { Some(Feed::from_now(client.clone(), everything).await?) } else { None };
-        let reply = client.command(submit).await?;
+        let reply = patiently(&*client, submit, context).await?;
         if form == Form::Json {
             out.json(&reply)?;
         }
@@ -64,6 +68,21 @@ impl Send {
             (reply, _) => told(reply, context, form, out),
         }
     }
+}
+
+/// Gives a command. One that takes long says on standard error what it waits for.
+async fn patiently(client: &dyn Client, command: Command, context: &Context) -> Result<Reply, ClientError> {
+    let mut reply = client.command(command);
+    if let Ok(reply) = tokio::time::timeout(PATIENCE, &mut reply).await {
+        return reply;
+    }
+    if let Ok(Answer::Overview(overview)) = client.query(Query::Overview).await
+        && let Some(trouble) = overview.engine.store_trouble
+    {
+        let since = context.clock().full(trouble.since);
+        stderr_line(&format!("waits: the store can't be written since {since}: {}", trouble.why));
+    }
+    reply.await
 }
 
 /// Reads the message; a line break at its very end belongs to the shell, not to it.
