@@ -303,6 +303,15 @@ fn sigterm_stops_in_order_and_a_second_one_cuts() {
 }
 
 #[test]
+fn a_stop_from_outside_ends_the_console_with_its_engine() {
+    let place = Place::new();
+    let mut console = open(&place);
+    place.done(&["stop"]);
+    assert!(console.wait_exit().success());
+    console.assert_given_back();
+}
+
+#[test]
 fn an_attached_console_comes_and_goes_and_suspends() {
     let place = Place::new();
     let mut engine = open(&place);

@@ -53,7 +53,7 @@ pub(super) struct Console {
     pub(super) next_motion: Option<Instant>,
 }
 
-/// How far a stop that a signal asked for has come.
+/// Whether the engine stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Running,

@@ -58,13 +58,21 @@ impl Console {
         let mut next = Some(first);
         for _ in 0..UPDATES_AT_ONCE {
             let Some(update) = next else { break };
-            if matches!(&update, Update::Event(event) if event.kind == EventKind::EngineStopCalledOff) {
-                self.stop = Stop::Running;
-            }
+            self.note_stop(&update);
             self.tell(Msg::Update(update), Reason::Event)?;
             next = self.updates.as_mut().and_then(|updates| updates.try_recv().ok());
         }
         Ok(())
+    }
+
+    /// Whoever asks an engine in this process to stop ends the console with it.
+    fn note_stop(&mut self, update: &Update) {
+        let Update::Event(event) = update else { return };
+        match event.kind {
+            EventKind::EngineStopping { .. } => self.stop = Stop::Asked,
+            EventKind::EngineStopCalledOff => self.stop = Stop::Running,
+            _ => {}
+        }
     }
 
     pub(super) fn handle_signal(&mut self, signal: Signal) -> Result<(), ConsoleError> {
@@ -101,10 +109,9 @@ impl Console {
             return Ok(());
         }
         let name = if signal == Signal::Terminate { "SIGTERM" } else { "SIGINT" };
-        let drains = self.model.overview.as_ref().is_some_and(|overview| overview.engine.drain.is_some());
         let command = match self.stop {
-            Stop::Running if !drains => Command::Stop { why: name.to_owned() },
-            Stop::Running | Stop::Asked => Command::CutNow,
+            Stop::Running => Command::Stop { why: name.to_owned() },
+            Stop::Asked => Command::CutNow,
         };
         self.stop = Stop::Asked;
         self.give(command, From::Signal)
@@ -164,6 +171,7 @@ impl Console {
             Ok((client, updates)) => {
                 self.client = client;
                 self.updates = updates;
+                self.stop = Stop::Running;
                 self.questions.forget();
                 self.tell(Msg::Connected(reach(&self.client)), Reason::Key)
             }
@@ -173,7 +181,7 @@ impl Console {
 
     pub(super) fn engine_gone(&mut self) -> Result<(), ConsoleError> {
         self.updates = None;
-        if self.stop == Stop::Asked {
+        if self.stop == Stop::Asked && self.client.reach() == control::Reach::Here {
             self.ended = Some(Ended::Left(Leave::Stopped));
             return Ok(());
         }
