@@ -10,8 +10,10 @@ mod filled_home;
 #[path = "../tests/support/pty.rs"]
 mod pty;
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,13 +37,15 @@ fn main() {
         filled_home::fill(home.path(), size);
         let messages = u64::from(size.sessions) * u64::from(size.turns) * 2;
         println!("\n{} sessions, {messages} messages (filled in {:.1?})", size.sessions, start.elapsed());
-        first_frames(home.path());
-        one_console(home.path());
+        // The session that was active last is the one in front.
+        let last = size.sessions - 1;
+        first_frames(home.path(), last);
+        one_console(home.path(), last);
     }
 }
 
 /// From the start of the program to its first whole frame, and to the list of sessions in it.
-fn first_frames(home: &Path) {
+fn first_frames(home: &Path, last: u32) {
     let mut frames = Vec::new();
     let mut lists = Vec::new();
     for _ in 0..STARTS {
@@ -49,23 +53,23 @@ fn first_frames(home: &Path) {
         let mut console = open(home);
         console.wait_for_bytes("\x1b[?2026l");
         frames.push(start.elapsed());
-        console.wait_for("session 9");
+        console.wait_for(&format!("session {last}"));
         lists.push(start.elapsed());
-        stop(home, console);
+        stop(console);
     }
     report("start to first frame", frames);
     report("start to the list", lists);
 }
 
-fn one_console(home: &Path) {
+fn one_console(home: &Path, last: u32) {
     let mut console = open(home);
-    console.wait_for("session 9");
+    console.wait_for(&format!("session {last}"));
     // Draws that follow the start (counts, the conversation) are not idle.
     console.listen(Duration::from_secs(2));
 
     let before = Usage::of(&console);
     let bytes = console.listen(IDLE).len();
-    let used = Usage::of(&console).since(before);
+    let used = Usage::of(&console).since(&before);
     println!(
         "  idle for {IDLE:?}: {bytes} bytes written, {} wake-ups, {} ms of processor time",
         used.wake_ups, used.milliseconds
@@ -74,13 +78,13 @@ fn one_console(home: &Path) {
 
     console.press("\x1b1i");
     report("key to frame, idle", keys(&mut console));
-    load(home, "write 4000 lines");
+    load(home, last);
     report("key to frame, a turn streams", keys(&mut console));
     let before = Usage::of(&console);
     console.listen(Duration::from_secs(2));
-    let used = Usage::of(&console).since(before);
+    let used = Usage::of(&console).since(&before);
     println!("  a turn streams: {} ms of processor time a second", used.milliseconds / 2);
-    stop(home, console);
+    stop(console);
 }
 
 /// Presses a key and waits for the frame that shows it.
@@ -99,8 +103,11 @@ fn keys(console: &mut Pty) -> Vec<Duration> {
         .collect()
 }
 
-fn load(home: &Path, words: &str) {
-    let sent = Command::new(BINARY).arg("--home").arg(home).args(["send", words]).output().unwrap();
+/// Makes the session in front stream for longer than the measurement takes.
+fn load(home: &Path, last: u32) {
+    let key = format!("agent:main:local:dm:bench-{last}");
+    let arguments = ["send", "--session", &key, "write 1000000 lines"];
+    let sent = Command::new(BINARY).arg("--home").arg(home).args(arguments).output().unwrap();
     assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
 }
 
@@ -113,8 +120,13 @@ fn open(home: &Path) -> Pty {
     Pty::start(command, (120, 40))
 }
 
-fn stop(home: &Path, mut console: Pty) {
-    Command::new(BINARY).arg("--home").arg(home).arg("stop").output().unwrap();
+fn stop(mut console: Pty) {
+    console.signal(rustix::process::Signal::TERM);
+    // What still runs is cut. Two signals that come together are one.
+    console.listen(Duration::from_millis(300));
+    if console.runs() {
+        console.signal(rustix::process::Signal::TERM);
+    }
     console.wait_exit();
 }
 
@@ -129,30 +141,33 @@ fn report(what: &str, mut times: Vec<Duration>) {
     );
 }
 
-#[derive(Clone, Copy)]
+/// What a process has used so far.
 struct Usage {
+    /// By thread: some end meanwhile.
+    wake_ups: HashMap<OsString, u64>,
+    milliseconds: u64,
+}
+
+struct Used {
     wake_ups: u64,
     milliseconds: u64,
 }
 
 impl Usage {
-    /// Of all threads.
     fn of(console: &Pty) -> Self {
-        let tasks = format!("/proc/{}/task", console.pid().as_raw_nonzero());
-        let mut wake_ups = 0;
-        for task in fs::read_dir(tasks).unwrap() {
-            let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default();
-            wake_ups += field(&status, "voluntary_ctxt_switches:");
-        }
-        let stat = fs::read_to_string(format!("/proc/{}/stat", console.pid().as_raw_nonzero())).unwrap();
-        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        Self { wake_ups, milliseconds: ticks * 10 }
+        let process = PathBuf::from(format!("/proc/{}", console.pid().as_raw_nonzero()));
+        let wake_ups = fs::read_dir(process.join("task")).unwrap().filter_map(|task| {
+            let task = task.unwrap();
+            let status = fs::read_to_string(task.path().join("status")).ok()?;
+            Some((task.file_name(), field(&status, "voluntary_ctxt_switches:")))
+        });
+        Self { wake_ups: wake_ups.collect(), milliseconds: pty::processor_time(console) * 10 }
     }
 
-    fn since(self, before: Self) -> Self {
-        Self {
-            wake_ups: self.wake_ups - before.wake_ups,
+    fn since(&self, before: &Self) -> Used {
+        let earlier = |thread| before.wake_ups.get(thread).copied().unwrap_or(0);
+        Used {
+            wake_ups: self.wake_ups.iter().map(|(thread, count)| count - earlier(thread)).sum(),
             milliseconds: self.milliseconds - before.milliseconds,
         }
     }
