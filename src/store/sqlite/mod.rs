@@ -39,18 +39,56 @@ impl Database {
         Ok(Self { connection: open::open_writer(path)? })
     }
 
-    /// Carries out steps in one commit, each whole or not at all: one that fails or panics is taken
-    /// back alone, and its outcome says so.
+    /// Carries out steps in one commit, each whole or not at all: one that fails or panics leaves
+    /// nothing, and its outcome says so. A step may be run more than once.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`] if the database can't be written now: nothing of any step was kept.
     pub fn commit(&mut self, steps: &mut [&mut Step<'_>]) -> Result<Committed> {
+        // Savepoints cost a quarter of a step, and a step that is refused has rarely written.
+        match self.commit_together(steps)? {
+            Some(committed) => Ok(committed),
+            None => self.commit_apart(steps),
+        }
+    }
+
+    /// Carries out steps without a way back for a single one. None, and nothing kept, if one needs it:
+    /// it failed and had written already.
+    fn commit_together(&mut self, steps: &mut [&mut Step<'_>]) -> Result<Option<Committed>> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut events = Vec::new();
         let mut outcomes = Vec::with_capacity(steps.len());
         for step in steps {
-            outcomes.push(in_savepoint(&transaction, &mut events, step)?);
+            let (told, written) = (events.len(), transaction.total_changes());
+            let outcome = run(&transaction, &mut events, step)?;
+            if outcome.is_err() {
+                if transaction.total_changes() != written {
+                    return Ok(None);
+                }
+                events.truncate(told);
+            }
+            outcomes.push(outcome);
+        }
+        transaction.commit()?;
+        Ok(Some(Committed { outcomes, events }))
+    }
+
+    /// Carries out steps with a savepoint each, so that one that fails is taken back alone.
+    fn commit_apart(&mut self, steps: &mut [&mut Step<'_>]) -> Result<Committed> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut events = Vec::new();
+        let mut outcomes = Vec::with_capacity(steps.len());
+        for step in steps {
+            let told = events.len();
+            sql::execute(&transaction, "SAVEPOINT step", ())?;
+            let outcome = run(&transaction, &mut events, step)?;
+            if outcome.is_err() {
+                events.truncate(told);
+                sql::execute(&transaction, "ROLLBACK TO step", ())?;
+            }
+            sql::execute(&transaction, "RELEASE step", ())?;
+            outcomes.push(outcome);
         }
         transaction.commit()?;
         Ok(Committed { outcomes, events })
@@ -132,15 +170,8 @@ impl ReadOnly {
     }
 }
 
-/// Runs a step so that it is kept whole or not at all. An error of the outer result means that the
-/// whole transaction is lost.
-fn in_savepoint(
-    connection: &Connection,
-    told: &mut Vec<Arc<Event>>,
-    step: &mut Step<'_>,
-) -> Result<Result<()>> {
-    let mark = told.len();
-    sql::execute(connection, "SAVEPOINT step", ())?;
+/// Runs a step. An error of the outer result means that the whole transaction is lost.
+fn run(connection: &Connection, told: &mut Vec<Arc<Event>>, step: &mut Step<'_>) -> Result<Result<()>> {
     let outcome = catch_unwind(AssertUnwindSafe(|| step(&mut tx::Tx::new(connection, told))))
         .unwrap_or_else(|panic| Err(StoreError::Database(format!("a step panicked: {}", words_of(&*panic)))));
     // A full disk or a failing device may have taken the whole transaction back.
@@ -150,11 +181,6 @@ fn in_savepoint(
     if connection.is_autocommit() {
         return Err(StoreError::Unavailable { why: "the transaction was taken back".to_owned() });
     }
-    if outcome.is_err() {
-        told.truncate(mark);
-        sql::execute(connection, "ROLLBACK TO step", ())?;
-    }
-    sql::execute(connection, "RELEASE step", ())?;
     Ok(outcome)
 }
 

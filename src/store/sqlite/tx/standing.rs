@@ -1,13 +1,14 @@
 //! How a session stands: the facts that the rules decide on, read and written in one statement each.
 
 use rusqlite::Row;
+use rusqlite::types::FromSql;
 
 use super::super::columns::{Millis, optional_time, time};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
-use crate::domain::session::{Hold, SessionState, Usage};
+use crate::domain::session::{Hold, HoldReason, SessionState, Usage};
 use crate::domain::turn::StopCause;
 use crate::store::{Defaults, Result};
 
@@ -165,37 +166,58 @@ impl Tx<'_> {
     }
 }
 
+/// Reads the columns of [`standing_where`] in their order: by name would take as long as the question.
 fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
-    let running = row.get::<_, Option<TurnId>>("turn")?.map(|turn| {
-        Ok::<_, rusqlite::Error>(RunningTurn {
-            turn,
-            item: row.get("item")?,
-            steerable: row.get("steerable")?,
-            probe: row.get("probe")?,
-            stop_cause: row.get("stop_cause")?,
-        })
-    });
+    let mut cells = Cells { row, next: 0 };
     Ok(Standing {
-        id: row.get("id")?,
-        key: row.get("key")?,
-        title: row.get("title")?,
-        live: optional_time(row, "ended_at")?.is_none(),
-        last_activity_at: time(row, "last_activity_at")?,
-        busy_mode: row.get("busy_mode")?,
-        hold: hold(row)?,
-        dead_turns: row.get("dead_turns")?,
-        last_error: row.get("last_error")?,
-        running: running.transpose()?,
-        slot: row.get("slot")?,
-        queued: row.get("queued")?,
-        gate: row.get("gate")?,
-        defaults: Defaults {
-            busy_mode: row.get("default_busy_mode")?,
-            max_queued: row.get("max_queued")?,
-            steerable: row.get("default_steerable")?,
-        },
+        id: cells.next()?,
+        key: cells.next()?,
+        title: cells.next()?,
+        live: cells.next::<Option<i64>>()?.is_none(),
+        last_activity_at: cells.next::<Millis>()?.0,
+        busy_mode: cells.next()?,
+        hold: hold_of(cells.next()?, cells.next()?, cells.next()?),
+        dead_turns: cells.next()?,
+        last_error: cells.next()?,
+        running: running_of(&mut cells)?,
+        slot: cells.next()?,
+        queued: cells.next()?,
+        gate: cells.next()?,
+        defaults: Defaults { busy_mode: cells.next()?, max_queued: cells.next()?, steerable: cells.next()? },
         gained: Gained::default(),
     })
+}
+
+fn running_of(cells: &mut Cells<'_, '_>) -> rusqlite::Result<Option<RunningTurn>> {
+    let Some(turn) = cells.next()? else {
+        cells.next += 4;
+        return Ok(None);
+    };
+    Ok(Some(RunningTurn {
+        turn,
+        item: cells.next()?,
+        steerable: cells.next()?,
+        probe: cells.next()?,
+        stop_cause: cells.next()?,
+    }))
+}
+
+fn hold_of(reason: Option<HoldReason>, since: Option<Millis>, probe_at: Option<Millis>) -> Option<Hold> {
+    Some(Hold { reason: reason?, since: since?.0, probe_at: probe_at.map(|at| at.0) })
+}
+
+/// The columns of a row, one after the other.
+struct Cells<'r, 's> {
+    row: &'r Row<'s>,
+    next: usize,
+}
+
+impl Cells<'_, '_> {
+    fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        let cell = self.row.get(self.next)?;
+        self.next += 1;
+        Ok(cell)
+    }
 }
 
 /// Reads the hold from a row with a session's columns.
