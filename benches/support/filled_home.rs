@@ -32,7 +32,12 @@ pub(crate) fn fill(home: &Path, size: Size) {
     runtime.block_on(async { drop(Store::open(&path, Patience::default()).unwrap()) });
 
     let mut connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "synchronous", "OFF").unwrap();
+    // In memory until it is whole: nothing of it needs to survive a crash.
+    for (pragma, value) in
+        [("foreign_keys", "OFF"), ("journal_mode", "OFF"), ("synchronous", "OFF"), ("cache_size", "-2000000")]
+    {
+        connection.pragma_update(None, pragma, value).unwrap();
+    }
     let all = connection.transaction().unwrap();
     {
         let mut session = all
@@ -58,7 +63,6 @@ pub(crate) fn fill(home: &Path, size: Size) {
             .unwrap();
         let start = Utc::now() - TimeDelta::days(30);
         let mut number = 0_i64;
-        all.execute_batch("PRAGMA defer_foreign_keys = ON").unwrap();
         for n in 0..size.sessions {
             let at = start + TimeDelta::seconds(i64::from(n) * 20);
             let id = SessionId::new(at, n);
