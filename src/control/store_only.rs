@@ -1,5 +1,7 @@
 //! The store of a home where no engine runs.
 
+use std::io;
+
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
@@ -23,11 +25,10 @@ pub struct StoreOnly {
 impl StoreOnly {
     /// Opens the store of `home`. Makes nothing: a home without a store is an empty one.
     pub fn open(home: &Home, queue: QueueConfig) -> Result<Self, StoreError> {
-        let path = home.state_db();
-        let readers = match path.try_exists() {
-            Ok(false) => None,
-            Ok(true) => Some(Readers::open(&path)?),
-            Err(source) => return Err(StoreError::Open { path, source }),
+        let readers = match Readers::open(&home.state_db()) {
+            Ok(readers) => Some(readers),
+            Err(StoreError::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
         };
         Ok(Self { readers, queue })
     }

@@ -17,7 +17,7 @@ pub enum StoreError {
         why: String,
     },
     /// The file is no database of ours.
-    #[error("{}: {problem}; it was left as it is: move it away, or name another home with --home", path.display())]
+    #[error("{}: {problem}; it was left as it is: move it away or restore it, or name another home with --home", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -1,8 +1,9 @@
 //! Reading beside the writer: a few connections that can only read, off the async threads.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use super::sqlite::ReadOnly;
 use super::{Queries, Result, StoreError};
@@ -20,6 +21,7 @@ struct Pool {
     path: PathBuf,
     idle: Mutex<Vec<ReadOnly>>,
     permits: Arc<Semaphore>,
+    closed: CancellationToken,
 }
 
 impl Readers {
@@ -35,6 +37,7 @@ impl Readers {
                 path: path.to_owned(),
                 idle: Mutex::new(vec![first]),
                 permits: Arc::new(Semaphore::new(CONNECTIONS)),
+                closed: CancellationToken::new(),
             }),
         })
     }
@@ -49,9 +52,17 @@ impl Readers {
     }
 
     /// Examines the whole file; returns what is wrong with it, one line each. Takes its time on a
-    /// large store: for the background.
+    /// large store: for the background. It is given up when the future is dropped or the store closes.
     pub async fn quick_check(&self) -> Result<Vec<String>> {
-        self.with(|connection| connection.quick_check()).await
+        let given_up = self.pool.closed.child_token();
+        let _guard = given_up.clone().drop_guard();
+        self.with(move |connection| connection.quick_check(&given_up)).await
+    }
+
+    /// Gives up what takes long and lets go of the connections that nobody uses.
+    pub(super) fn close(&self) {
+        self.pool.closed.cancel();
+        self.pool.idle().clear();
     }
 
     async fn with<T, F>(&self, work: F) -> Result<T>
@@ -67,7 +78,7 @@ impl Readers {
             let mut connection = pool.take()?;
             let answer = work(&mut connection);
             pool.give_back(connection);
-            answer
+            answer.map_err(|error| pool.named(error))
         });
         answer
             .await
@@ -77,11 +88,28 @@ impl Readers {
 
 impl Pool {
     fn take(&self) -> Result<ReadOnly> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle().pop();
         idle.map_or_else(|| ReadOnly::open(&self.path), Ok)
     }
 
     fn give_back(&self, connection: ReadOnly) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        if !self.closed.is_cancelled() {
+            self.idle().push(connection);
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<ReadOnly>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says of which file a failure is, and what helps to understand it.
+    fn named(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Database(why) => StoreError::Database(format!(
+                "{}: {why}; `switchboard doctor` examines it",
+                self.path.display()
+            )),
+            other => other,
+        }
     }
 }

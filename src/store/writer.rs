@@ -148,6 +148,7 @@ impl Store {
 
     /// Carries out what waits, then closes the store. Later steps are refused as closed.
     pub async fn close(&self) {
+        self.readers.close();
         let (reply, answer) = oneshot::channel();
         if self.jobs.send(Job::Close(reply)).await.is_ok() {
             let _ = answer.await;
@@ -291,7 +292,10 @@ impl Writer {
             }
             Err(StoreError::Unavailable { why }) => self.wait_in_trouble(why),
             Err(error) => {
-                let why = error.to_string();
+                let why = match error {
+                    StoreError::Database(why) => why,
+                    other => other.to_string(),
+                };
                 for (_, pending) in self.steps.drain(..size) {
                     pending.answer(Err(StoreError::Database(why.clone())));
                 }

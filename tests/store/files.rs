@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use tokio_util::sync::CancellationToken;
 
 use switchboard::store::sqlite::{Database, ReadOnly};
 use switchboard::store::{Queries, StoreError};
@@ -15,6 +16,10 @@ fn opened(path: &Path) -> StoreError {
     let by_writer = Database::open(path).err().expect("the writer refuses it");
     assert_eq!(std::mem::discriminant(&by_reader), std::mem::discriminant(&by_writer));
     by_writer
+}
+
+fn examined(path: &Path) -> Vec<String> {
+    ReadOnly::open(path).unwrap().quick_check(&CancellationToken::new()).unwrap()
 }
 
 fn refused_and_untouched(path: &Path) -> StoreError {
@@ -53,6 +58,132 @@ fn a_file_that_is_no_database_is_left_alone() {
 }
 
 #[test]
+fn an_empty_file_is_no_new_store_and_its_log_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    fs::write(&path, "").unwrap();
+    let error = refused_and_untouched(&path);
+    assert!(error.to_string().contains("state.db: it is empty"), "{error}");
+    assert!(error.to_string().contains("left as it is: move it away or restore it"), "{error}");
+
+    let log = home.path().join("state.db-wal");
+    fs::write(&log, "what was kept last").unwrap();
+    assert!(matches!(opened(&path), StoreError::Foreign { .. }));
+    fs::remove_file(&path).unwrap();
+    let error = opened(&path);
+    assert!(error.to_string().contains("it is missing, but its log"), "{error}");
+    assert!(!path.exists());
+    assert_eq!(fs::read(&log).unwrap(), b"what was kept last");
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_no_new_store() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    std::os::unix::fs::symlink(home.path().join("elsewhere.db"), &path).unwrap();
+    let error = opened(&path);
+    assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_start_that_was_cut_off_leaves_nothing_in_the_way_of_the_next() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    for leftover in ["state.db.new", "state.db.new-journal"] {
+        fs::write(home.path().join(leftover), "half of a store").unwrap();
+    }
+    let mut database = Database::open(&path).unwrap();
+    database.step(|t| t.accept_message(&message("a", "kept", 1))).unwrap();
+    drop(database);
+    let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["state.db"]);
+}
+
+#[test]
+fn a_store_whose_tables_were_changed_is_refused_by_the_table_s_name() {
+    let changes = [
+        ("ALTER TABLE items DROP COLUMN note", "items"),
+        ("DROP TABLE events", "events"),
+        ("DROP INDEX slots", "slots"),
+        ("CREATE TABLE mine (x)", "mine"),
+        ("CREATE TRIGGER mine AFTER INSERT ON events BEGIN DELETE FROM drafts; END", "mine"),
+    ];
+    for (change, name) in changes {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("state.db");
+        drop(Database::open(&path).unwrap());
+        Connection::open(&path).unwrap().execute_batch(change).unwrap();
+        let error = opened(&path);
+        assert!(matches!(error, StoreError::Foreign { .. }), "{change}: {error}");
+        assert!(error.to_string().contains(&format!(" {name} ")), "{change}: {error}");
+    }
+}
+
+#[test]
+fn what_the_database_keeps_for_itself_and_a_search_index_made_anew_are_no_change() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let mut database = Database::open(&path).unwrap();
+    database.step(|t| t.accept_message(&message("a", "kept", 1))).unwrap();
+    database.index_anew().unwrap();
+    drop(database);
+    Connection::open(&path).unwrap().execute_batch("ANALYZE; DROP TABLE message_index").unwrap();
+    ReadOnly::open(&path).unwrap();
+    let mut database = Database::open(&path).unwrap();
+    database.index_messages(10).unwrap();
+    drop(database);
+    ReadOnly::open(&path).unwrap();
+}
+
+#[test]
+fn a_store_is_opened_while_another_program_writes_to_it() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let _first = Database::open(&path).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut second = Database::open(&path).unwrap();
+    let error = second.step(|t| t.open_run(&run(1, 0))).err().unwrap();
+    assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
+}
+
+#[test]
+fn nothing_is_kept_in_a_file_that_was_removed_or_replaced() {
+    for name in ["state.db", "state.db-wal"] {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("state.db");
+        let mut database = Database::open(&path).unwrap();
+        database.step(|t| t.accept_message(&message("a", "before", 1))).unwrap();
+        let (file, aside) = (home.path().join(name), home.path().join("aside"));
+        fs::rename(&file, &aside).unwrap();
+        let mut refused = || database.step(|t| t.accept_message(&message("a", "during", 2))).err().unwrap();
+        let error = refused();
+        assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
+        let told = format!("{name} was removed or replaced while the engine runs");
+        assert!(error.to_string().contains(&told), "{error}");
+        fs::copy(&aside, &file).unwrap();
+        assert!(matches!(refused(), StoreError::Unavailable { .. }), "a copy is another file");
+        fs::rename(&aside, &file).unwrap();
+        database.step(|t| t.accept_message(&message("a", "after", 3))).unwrap();
+    }
+}
+
+#[test]
+fn a_store_that_lost_its_place_leaves_the_files_of_its_successor_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let database = Database::open(&path).unwrap();
+    let log = home.path().join("state.db-wal");
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "another").unwrap();
+    fs::write(&log, "another's log").unwrap();
+    drop(database);
+    assert_eq!(fs::read(&path).unwrap(), b"another");
+    assert_eq!(fs::read(&log).unwrap(), b"another's log");
+}
+
+#[test]
 fn another_programs_database_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("state.db");
@@ -87,13 +218,13 @@ fn a_damaged_header_is_refused_and_a_damaged_page_is_found() {
         database.step(|t| t.accept_message(&message("a", &"words ".repeat(50), n))).unwrap();
     }
     drop(database);
-    assert_eq!(ReadOnly::open(&path).unwrap().quick_check().unwrap(), [""; 0]);
+    assert_eq!(examined(&path), [""; 0]);
     let mut bytes = fs::read(&path).unwrap();
     let whole = bytes.clone();
     let middle = bytes.len() / 4096 / 2 * 4096;
     bytes[middle..middle + 4096].fill(0xab);
     fs::write(&path, &bytes).unwrap();
-    assert!(!ReadOnly::open(&path).unwrap().quick_check().unwrap().is_empty());
+    assert!(!examined(&path).is_empty());
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("state.db");
     fs::write(&path, &whole[..50]).unwrap();

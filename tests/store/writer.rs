@@ -190,6 +190,59 @@ async fn closing_carries_out_what_waits_and_refuses_what_comes_later() {
 }
 
 #[tokio::test]
+async fn a_closed_store_is_whole_in_its_one_file() {
+    let home = home();
+    let (store, _feed) = open(&home, PATIENT);
+    store.write(|t| t.accept_message(&message("a", "m", 1))).await.unwrap();
+    store.read(|q| q.counts()).await.unwrap();
+    store.close().await;
+    let folder = home.path.parent().unwrap();
+    let left: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left, ["state.db"]);
+}
+
+#[tokio::test]
+async fn whoever_looks_on_does_not_keep_the_log_from_being_emptied() {
+    let home = home();
+    let (store, _feed) = open(&home, PATIENT);
+    let looking_on = Readers::open(&home.path).unwrap();
+    store.write(|t| t.accept_message(&message("a", "m", 1))).await.unwrap();
+    store.close().await;
+    assert_eq!(home.path.with_extension("db-wal").metadata().unwrap().len(), 0);
+    assert_eq!(looking_on.read(|q| q.counts()).await.unwrap().sessions, 1);
+}
+
+#[tokio::test]
+async fn a_store_that_was_moved_away_keeps_nothing_until_it_is_back() {
+    let home = home();
+    let (store, mut feed) = open(&home, PATIENT);
+    let aside = home.path.with_extension("aside");
+    std::fs::rename(&home.path, &aside).unwrap();
+    let waits = tokio::spawn({
+        let store = store.clone();
+        async move { store.write(|t| t.accept_message(&message("a", "m", 1))).await }
+    });
+    let Feed::Trouble(trouble) = next(&mut feed).await else {
+        panic!("it was kept in a file without a name")
+    };
+    assert!(trouble.why.contains("state.db was removed or replaced"), "{}", trouble.why);
+    std::fs::rename(&aside, &home.path).unwrap();
+    waits.await.unwrap().unwrap();
+    assert!(matches!(next(&mut feed).await, Feed::Recovered));
+    let kept = Readers::open(&home.path).unwrap();
+    assert_eq!(kept.read(|q| q.counts()).await.unwrap().sessions, 1);
+}
+
+#[tokio::test]
+async fn an_examination_is_given_up_when_the_store_closes() {
+    let home = home();
+    let (store, _feed) = open(&home, PATIENT);
+    store.close().await;
+    let given_up = store.readers().quick_check().await;
+    assert!(matches!(given_up, Err(StoreError::Closed)), "{given_up:?}");
+}
+
+#[tokio::test]
 async fn all_questions_of_one_reading_see_one_state() {
     let home = home();
     let (store, _feed) = open(&home, PATIENT);

@@ -2,19 +2,26 @@
 
 mod columns;
 mod open;
+mod place;
 mod reader;
 mod schema;
 mod search_index;
 mod sql;
 mod tx;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
+use self::place::Place;
 use super::{Queries, Result, StoreError, Transitions};
 use crate::domain::event::Event;
+
+/// How many steps of SQLite's machine an examination makes before it looks whether it is given up.
+const PROGRESS: i32 = 1000;
 
 /// One step to be carried out in a transaction.
 pub type Step<'a> = dyn FnMut(&mut dyn Transitions) -> Result<()> + 'a;
@@ -30,13 +37,16 @@ pub struct Committed {
 /// The one connection that writes.
 pub struct Database {
     connection: Connection,
+    place: Place,
 }
 
 impl Database {
     /// Opens a store, makes it if there is none, and brings its schema up to date. A file that is
     /// not ours, or newer than this program, is refused and left byte for byte as it was.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { connection: open::open_writer(path)? })
+        let connection = open::open_writer(path)?;
+        let place = Place::of(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
+        Ok(Self { connection, place })
     }
 
     /// Carries out steps in one commit, each whole or not at all: one that fails or panics leaves
@@ -44,7 +54,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Unavailable`] if the database can't be written now: nothing of any step was kept.
+    /// [`StoreError::Unavailable`] if the database can't be written now, or its files are not in their
+    /// place any more: nothing of any step was kept.
     pub fn commit(&mut self, steps: &mut [&mut Step<'_>]) -> Result<Committed> {
         // Savepoints cost a quarter of a step, and a step that is refused has rarely written.
         match self.commit_together(steps)? {
@@ -70,6 +81,7 @@ impl Database {
             }
             outcomes.push(outcome);
         }
+        self.place.check()?;
         transaction.commit()?;
         Ok(Some(Committed { outcomes, events }))
     }
@@ -90,6 +102,7 @@ impl Database {
             sql::execute(&transaction, "RELEASE step", ())?;
             outcomes.push(outcome);
         }
+        self.place.check()?;
         transaction.commit()?;
         Ok(Committed { outcomes, events })
     }
@@ -131,10 +144,20 @@ impl Database {
         search_index::start_over(&mut self.connection)
     }
 
-    /// Moves the log's committed pages into the file, as far as no reader is in the way.
+    /// Moves the log's committed pages into the file and empties the log, as far as no reader is in the
+    /// way.
     pub fn checkpoint(&self) -> Result<()> {
-        let passive = "PRAGMA wal_checkpoint(PASSIVE)";
-        Ok(self.connection.query_row(passive, (), |_| Ok(()))?)
+        let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
+        Ok(self.connection.query_row(truncate, (), |_| Ok(()))?)
+    }
+}
+
+impl Drop for Database {
+    /// SQLite deletes its log by name when it closes. One that was put there by somebody else stays.
+    fn drop(&mut self) {
+        if self.place.check().is_err() {
+            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        }
     }
 }
 
@@ -156,12 +179,25 @@ impl ReadOnly {
         question(&reader::Reader::new(&snapshot))
     }
 
-    /// Examines the whole file; returns what is wrong with it, one line each.
-    pub fn quick_check(&self) -> Result<Vec<String>> {
+    /// Examines the whole file; returns what is wrong with it, one line each. [`StoreError::Closed`] if
+    /// it was given up before the end.
+    pub fn quick_check(&mut self, given_up: &CancellationToken) -> Result<Vec<String>> {
+        let asked = given_up.clone();
+        self.connection.progress_handler(PROGRESS, Some(move || asked.is_cancelled()))?;
+        let found = self.examine();
+        self.connection.progress_handler(0, None::<fn() -> bool>)?;
+        if given_up.is_cancelled() { Err(StoreError::Closed) } else { found }
+    }
+
+    fn examine(&self) -> Result<Vec<String>> {
         match sql::rows(&self.connection, "PRAGMA quick_check", (), |row| row.get(0)) {
-            Ok(mut lines) => {
-                lines.retain(|line: &String| line != "ok");
-                Ok(lines)
+            Ok(told) => {
+                let lines = told.iter().flat_map(|told: &String| told.lines());
+                // "ok", and headings such as "*** in database main ***".
+                Ok(lines
+                    .filter(|line| *line != "ok" && !line.starts_with("***"))
+                    .map(str::to_owned)
+                    .collect())
             }
             // Too damaged to be examined at all is an answer too.
             Err(StoreError::Database(why)) => Ok(vec![why]),

@@ -2,10 +2,10 @@
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::schema::{self, APPLICATION_ID, NEWEST};
@@ -17,16 +17,8 @@ const CACHED_STATEMENTS: usize = 192;
 
 /// Opens the one connection that writes. Makes the file (mode 0600) if there is none.
 pub(super) fn open_writer(path: &Path) -> Result<Connection> {
-    let age = examine(path)?;
-    if age == Age::New {
-        let mut options = OpenOptions::new();
-        options
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(path)
-            .map_err(|source| open_error(path, source))?;
+    if examine(path)? == Age::New {
+        make(path)?;
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
@@ -41,6 +33,7 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection> {
     set(path, &connection, "foreign_keys", "1")?;
     set(path, &connection, "temp_store", "2")?;
     set(path, &connection, "journal_size_limit", "67108864")?;
+    check_schema(path, &connection)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
     keep_statements(path, &connection)?;
     Ok(connection)
@@ -55,10 +48,42 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
     connection.busy_timeout(Duration::from_secs(2)).map_err(|error| unopened(path, &error))?;
     check_version(path, &connection)?;
+    check_schema(path, &connection)?;
     set(path, &connection, "query_only", "1")?;
     set(path, &connection, "temp_store", "2")?;
     keep_statements(path, &connection)?;
     Ok(connection)
+}
+
+/// Makes a new store. It is whole before it has its name, so that no crash leaves half of one.
+fn make(path: &Path) -> Result<()> {
+    let new = beside(path, ".new");
+    for leftover in [new.clone(), beside(&new, "-journal")] {
+        match fs::remove_file(&leftover) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(open_error(&leftover, source));
+            }
+            _ => {}
+        }
+    }
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true).mode(0o600).open(&new).map_err(|source| open_error(&new, source))?;
+    let told = |error: rusqlite::Error| unopened(&new, &error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(&new, flags).map_err(told)?;
+    set(&new, &connection, "synchronous", "2")?;
+    schema::migrate(&mut connection).map_err(told)?;
+    connection.close().map_err(|(_, error)| told(error))?;
+    fs::rename(&new, path).map_err(|source| open_error(path, source))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|source| open_error(folder, source))
+}
+
+/// The file that SQLite or this program puts beside `path`: its name with an ending.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Keeps statements as they were prepared. Without the planner's stability SQLite looks at the bound
@@ -82,11 +107,14 @@ fn examine(path: &Path) -> Result<Age> {
     let mut header = Vec::with_capacity(100);
     match File::open(path) {
         Ok(file) => file.take(100).read_to_end(&mut header).map_err(|source| open_error(path, source))?,
-        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(Age::New),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => {
+            refuse_remains(path)?;
+            return Ok(Age::New);
+        }
         Err(source) => return Err(open_error(path, source)),
     };
     if header.is_empty() {
-        return Ok(Age::New);
+        return Err(foreign(path, "it is empty, a store never is"));
     }
     if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
         return Err(foreign(path, "it is no SQLite database"));
@@ -96,6 +124,27 @@ fn examine(path: &Path) -> Result<Age> {
     };
     refuse_unless_ours(path, number(68), number(60))?;
     Ok(Age::Kept)
+}
+
+/// A store that is gone but has left something behind is not a new one.
+fn refuse_remains(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Err(foreign(path, "it is a link to a file that is not there"));
+    }
+    let log = beside(path, "-wal");
+    if log.symlink_metadata().is_ok() {
+        let problem = format!("it is missing, but its log {} is there", log.display());
+        return Err(foreign(path, &problem));
+    }
+    Ok(())
+}
+
+/// Refuses a file in which a part of the schema is missing, or is not as this program made it.
+fn check_schema(path: &Path, connection: &Connection) -> Result<()> {
+    match schema::difference(connection).map_err(|error| unopened(path, &error))? {
+        Some(difference) => Err(foreign(path, &difference)),
+        None => Ok(()),
+    }
 }
 
 /// Asks SQLite for the same numbers: its log may hold newer ones than the file.
@@ -150,6 +199,10 @@ fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => foreign(path, "it is no SQLite database"),
         Some(rusqlite::ErrorCode::DatabaseCorrupt) => foreign(path, "it is damaged"),
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+            let told = format!("{error}: another program holds it; end that program and try again");
+            open_error(path, io::Error::other(told))
+        }
         _ => open_error(path, io::Error::other(error.to_string())),
     }
 }

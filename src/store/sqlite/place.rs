@@ -1,0 +1,47 @@
+//! Where the files of an open store are: what is written into a file without a name is lost.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::open::beside;
+use crate::store::{Result, StoreError};
+
+/// The file of an open store and its log, and which ones they were when it was opened.
+pub(super) struct Place {
+    files: [(PathBuf, Identity); 2],
+}
+
+/// A file, whatever it is called: its device and its number there.
+type Identity = (u64, u64);
+
+impl Place {
+    /// Of the store that was just opened at `path`.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        // SQLite keeps the log beside the file that a link leads to.
+        let path = fs::canonicalize(path)?;
+        let log = beside(&path, "-wal");
+        let (file_is, log_is) = (identity(&path)?, identity(&log)?);
+        Ok(Self { files: [(path, file_is), (log, log_is)] })
+    }
+
+    /// [`StoreError::Unavailable`] if one of them was removed or replaced.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.files.iter().find(|(path, opened)| identity(path).ok() != Some(*opened)) {
+            None => Ok(()),
+            Some((path, _)) => Err(StoreError::Unavailable {
+                why: format!(
+                    "{} was removed or replaced while the engine runs: put the same file back, or stop the \
+                     engine and restore a copy",
+                    path.display()
+                ),
+            }),
+        }
+    }
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    let found = fs::metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}
