@@ -599,3 +599,94 @@ fn an_item_put_aside_is_told_from_one_that_waits_without_colour() {
     let text = shown_in(&model, "mono", &UNICODE).text();
     assert!(text.contains("cleared"), "{text}");
 }
+
+/// The rows on which a text stands.
+fn rows_with(text: &str, words: &str) -> Vec<usize> {
+    text.lines().enumerate().filter(|(_, line)| line.contains(words)).map(|(at, _)| at).collect()
+}
+
+#[test]
+fn a_notice_covers_neither_the_composer_nor_the_row_with_the_focus() {
+    for (width, height) in [(80, 24), (50, 20), (40, 10), (120, 40), (160, 50)] {
+        for keys in
+            ["", "i", "tab up", "tab tab", "tab tab down", "2", "5", "5 k k", "tab z z", "i z z", "x", ":"]
+        {
+            let plain = at_work(width, height, keys);
+            let mut model = plain.clone();
+            let words = "a b c d e f g h i j k l m n o p q r s t u v w x y z".to_owned();
+            models::at_work().happens(&mut model, Msg::Notice(Tone::Warn, words));
+            let (before, after) = (shown(&plain).text(), shown(&model).text());
+            let changed: Vec<usize> = before
+                .lines()
+                .zip(after.lines())
+                .enumerate()
+                .filter(|(_, (before, after))| before != after)
+                .map(|(at, _)| at)
+                .collect();
+            assert!(!changed.is_empty(), "{width}x{height} {keys:?}: it is not told\n{after}");
+            let border = rows_with(&before, "to: release").into_iter().next();
+            if let Some(border) = border {
+                assert!(changed.iter().all(|row| *row < border), "{width}x{height} {keys:?}\n{after}");
+            }
+        }
+    }
+}
+
+#[test]
+fn notices_stand_newest_first() {
+    let mut model = told(80, 24);
+    models::at_work().happens(&mut model, Msg::Notice(Tone::Info, "the newest".to_owned()));
+    let text = shown(&model).text();
+    assert!(rows_with(&text, "the newest") < rows_with(&text, "bound twice"), "{text}");
+}
+
+#[test]
+fn a_failed_turn_is_told_beside_its_idle_session() {
+    let mut engine = models::at_work();
+    let idle = engine.sessions.iter_mut().find(|row| row.session.name() == "console").unwrap();
+    idle.last_error = Some("no luck".to_owned());
+    for (width, height) in [(50, 20), (80, 24), (120, 40), (160, 50)] {
+        let mut model = engine.screen(width, height);
+        engine.press(&mut model, "esc G k");
+        let text = shown(&model).text();
+        assert!(text.contains("failed: no luck"), "{text}");
+        let in_details = text.lines().any(|line| line.contains("error") && line.contains("no luck"));
+        assert_eq!(in_details, width >= 160, "{text}");
+    }
+}
+
+#[test]
+fn nothing_moves_on_the_screen_of_an_engine_that_is_gone() {
+    for mut model in [gone(160, 50), drains(80, 24)] {
+        let reason = "it stopped".to_owned();
+        models::at_work().happens(&mut model, Msg::EngineGone { reason, at: models::now() });
+        let before = shown(&model).text();
+        assert!(before.contains("ENGINE GONE") && !before.contains("STOPPING"), "{before}");
+        model.now += TimeDelta::milliseconds(2500);
+        assert_eq!(shown(&model).text(), before);
+    }
+}
+
+#[test]
+fn what_runs_next_is_seen_whatever_was_put_aside() {
+    let mut engine = models::at_work();
+    let row = engine.sessions[1].clone();
+    for n in 0..9 {
+        let mut aside = engine.queue[0].clone();
+        aside.item = models::item(100 + n, &row, Lane::Slot, ItemState::Cleared, "old");
+        engine.queue.push(aside);
+    }
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc down i");
+    let text = shown(&model).text();
+    assert_eq!(rows_with(&text, "make it shorter").len(), 2, "in the pane and on the border\n{text}");
+    engine.press(&mut model, "shift-tab G");
+    assert_eq!(
+        rows_with(&shown(&model).text(), " next  make it").len(),
+        0,
+        "it scrolls while it has the focus"
+    );
+    engine.press(&mut model, "esc");
+    let text = shown(&model).text();
+    assert_eq!(rows_with(&text, " next  make it").len(), 1, "{text}");
+}

@@ -142,6 +142,7 @@ fn happen(screen: &mut Screen, happening: Happening) {
                 conversation_lines: usize::from(lines % 40),
                 conversation_top: top,
                 lines_below: usize::from(lines % 7),
+                acknowledgement_shown: true,
                 top_shown: rows.is_multiple_of(5),
                 overlay_rows: usize::from(rows % 12),
                 overlay_lines: usize::from(lines),

@@ -229,8 +229,14 @@ fn a_search_goes_from_match_to_match() {
     assert_eq!(screen.model.conversation.cursor, Some(EntryKey::Message(MessageId(19))));
     screen.press("N");
     assert_eq!(screen.model.conversation.cursor, Some(EntryKey::Message(MessageId(18))));
+    assert_eq!(screen.told(), "match 10 of 11");
     screen.press("n n");
-    assert!(screen.told().contains("no other match"), "{}", screen.told());
+    assert_eq!(screen.model.conversation.cursor, Some(EntryKey::Message(MessageId(1))));
+    assert_eq!(screen.told(), "match 1 of 11, from the top again");
+    screen.press("N");
+    assert_eq!(screen.told(), "match 11 of 11, from the end again");
+    screen.press("/").types("9 nowhere").press("enter n");
+    assert!(screen.told().starts_with("nothing matches"), "{}", screen.told());
 }
 
 #[test]
@@ -245,5 +251,33 @@ fn a_replaced_message_is_put_back_from_where_it_stands() {
     let back = switchboard::domain::api::Command::RestoreItems { items: vec![ItemId(9)] };
     assert_eq!(screen.acts(), [&back]);
     screen.press("tab");
-    assert_eq!(screen.model.pane, Pane::Composer, "nothing waits: there is no queue pane");
+    assert_eq!(screen.model.pane, Pane::Queue, "what was put aside lately has a pane");
+}
+
+#[test]
+fn what_is_put_aside_never_tears_an_answer_from_its_question() {
+    let mut screen = talk(1);
+    let row = screen.tables.sessions[0].clone();
+    let mut turn = vec![
+        entry(&row, 5, Body::User { text: "ask".into(), steered: false }),
+        entry(&row, 9, Body::Agent { text: "answer".into(), offset: 0 }),
+    ];
+    for entry in &mut turn {
+        (entry.turn, entry.turn_state) = (TurnId(1000), TurnState::Running);
+    }
+    let mut aside = item(&row, 7, Lane::Slot, ItemState::Superseded, "too long");
+    aside.item.created_at = turn[0].at + chrono::TimeDelta::seconds(1);
+    screen.tables.items.push(aside);
+    screen.tables.conversations.get_mut(&id(1)).unwrap().extend(turn);
+    let shown = |screen: &mut Screen| -> Vec<String> {
+        screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(7) });
+        screen.model.conversation.entries.iter().map(|entry| entry.texts()[0].to_owned()).collect()
+    };
+    assert_eq!(shown(&mut screen), ["word 1", "ask", "answer"], "it waits for the turn's end");
+    for entry in screen.tables.conversations.get_mut(&id(1)).unwrap() {
+        entry.turn_state = TurnState::Done;
+    }
+    assert_eq!(shown(&mut screen), ["word 1", "ask", "answer", "too long"]);
+    screen.tables.conversations.get_mut(&id(1)).unwrap().push(said(&row, 20, "next"));
+    assert_eq!(shown(&mut screen), ["word 1", "ask", "answer", "too long", "next"]);
 }

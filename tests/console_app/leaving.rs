@@ -141,3 +141,52 @@ fn a_failed_reconnect_is_told_and_the_card_offers_it_again() {
     assert!(screen.model.overlays.iter().all(|overlay| !matches!(overlay, Overlay::Confirm(_))));
     assert_eq!(screen.told(), "the home is taken");
 }
+
+#[test]
+fn after_an_orderly_stop_nothing_is_asked_and_nothing_counts_on() {
+    let mut screen = two();
+    drains(&mut screen);
+    screen.press("esc q");
+    assert_eq!(screen.model.overlays.len(), 1);
+    let last = screen.now;
+    screen.tell(Msg::EngineGone { reason: "the engine stopped".into(), at: last });
+    assert!(screen.model.overlays.is_empty(), "the question has no one to answer it");
+    let header = header(&screen.model);
+    assert_eq!((header.engine, header.drain), (Engine::Gone(last), None));
+    screen.wait(chrono::TimeDelta::minutes(5)).tell(Msg::Tick(last + chrono::TimeDelta::minutes(5)));
+    assert_eq!(screen.model.as_of(), last, "ages go on");
+}
+
+#[test]
+fn a_text_that_is_being_changed_outlives_the_engine() {
+    let mut screen = two();
+    screen.press("a").types("half a na");
+    screen.tell(Msg::EngineGone { reason: "x".into(), at: screen.now });
+    assert!(matches!(screen.model.overlays[..], [Overlay::NewSession(_)]));
+}
+
+#[test]
+fn a_card_without_the_focus_tells_the_key_that_reaches_it() {
+    let mut screen = two();
+    screen.press("i").types("hello");
+    screen.tell(Msg::EngineGone { reason: "x".into(), at: screen.now });
+    let hints = switchboard::console::app::footer::footer(&screen.model);
+    assert_eq!((hints[0].keys.as_str(), hints[0].title.as_str()), ("F8", "reconnect, start"));
+    assert_eq!(screen.border(), "engine gone: F8, then r reconnects, s starts it here");
+    screen.press("enter");
+    assert_eq!((screen.told(), screen.draft()), (format!("send: {}", screen.border()), "hello".to_owned()));
+    assert!(screen.acts().is_empty());
+}
+
+#[test]
+fn the_offer_to_stop_a_turn_goes_when_it_is_no_longer_true() {
+    let mut screen = two();
+    screen.press("i ctrl-c");
+    assert!(screen.told().contains("again within 2 s"), "{}", screen.told());
+    screen.wait(chrono::TimeDelta::seconds(3));
+    assert!(screen.model.notices.is_empty(), "another ctrl-c would not stop it");
+    screen.press("ctrl-c");
+    screen.tables.sessions[0] = session("console", 1);
+    screen.happens(Some(&id(1)), switchboard::domain::event::EventKind::EngineReleased);
+    assert!(screen.model.notices.is_empty() && screen.model.armed.is_none(), "the turn has ended");
+}

@@ -4,9 +4,9 @@ use chrono::TimeDelta;
 use switchboard::console::app::Msg;
 use switchboard::console::app::focus::{Pane, View};
 use switchboard::console::app::log::Follow;
-use switchboard::domain::api::{Command, Query};
+use switchboard::domain::api::{Command, Piece, Query, Reply, StreamKind, Update};
 use switchboard::domain::event::{EventKind, Level};
-use switchboard::domain::id::ItemId;
+use switchboard::domain::id::{ItemId, TurnId};
 use switchboard::domain::session::{Hold, HoldReason, SessionState};
 
 use crate::support::screen::{Answering, Screen, id, key, noon, running, session};
@@ -229,4 +229,62 @@ fn the_middle_of_a_long_list_can_be_left_both_ways() {
     assert_eq!(screen.model.front, key("s451"));
     screen.press("k k");
     assert_eq!(screen.model.front, key("s449"));
+}
+
+#[test]
+fn a_new_session_stays_in_the_list_and_in_front_when_it_begins_to_run() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.press("esc a").types("d").press("enter");
+    let mut made = session("d", 2);
+    made.session.last_activity_at = noon() + TimeDelta::seconds(1);
+    screen.tables.sessions.push(made);
+    let opened = Reply::Session { session: id(2), key: key("d"), words: "d".into() };
+    screen.replies(Ok(opened));
+    screen.wait(TimeDelta::seconds(4));
+    screen.tables.change("d", |row| *row = running(row.clone(), 7));
+    screen.happens(Some(&id(2)), happened());
+    let names: Vec<_> = screen.model.sessions.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["d", "console"]);
+    assert_eq!(screen.model.front, key("d"));
+    assert_eq!(screen.model.sessions.current().unwrap().name, "d");
+}
+
+#[test]
+fn a_session_in_front_that_leaves_its_window_is_found_again() {
+    let mut screen = Screen::on((1..=900).map(|n| session(&format!("s{n}"), n)).collect());
+    screen.press(":").types("s450").press("enter esc");
+    screen.wait(TimeDelta::seconds(4));
+    screen.tables.change("s450", |row| row.state = SessionState::NeedsYou);
+    screen.happens(Some(&id(450)), happened());
+    assert_eq!(screen.model.front, key("s450"));
+    assert_eq!(screen.model.sessions.current().unwrap().name, "s450");
+    assert_eq!((screen.model.sessions.before, screen.model.sessions.selected), (0, 0));
+    screen.tables.change("s450", |row| row.state = SessionState::Idle);
+    screen.happens(Some(&id(450)), happened());
+    assert_eq!(screen.model.sessions.current().unwrap().name, "s450");
+}
+
+#[test]
+fn silence_is_counted_from_what_any_session_said_last() {
+    let mut screen = Screen::on(vec![running(session("a", 1), 7), running(session("b", 2), 8)]);
+    let last = |screen: &Screen, name: &str| {
+        screen.model.sessions.find(&key(name)).unwrap().row.turn.as_ref().unwrap().last_output_at
+    };
+    screen.wait(TimeDelta::seconds(30));
+    for (session, turn) in [(1, 7), (2, 8)] {
+        let piece = Piece {
+            session: id(session),
+            turn: TurnId(turn),
+            stream: StreamKind::Text,
+            offset: 0,
+            text: "word".into(),
+        };
+        screen.tell(Msg::Tick(screen.now));
+        screen.tell(Msg::Update(Update::Stream(piece.into())));
+    }
+    let said = Some(noon() + TimeDelta::seconds(30));
+    assert_eq!((last(&screen, "a"), last(&screen, "b")), (said, said));
+    // The engine's answer may be older than what was heard.
+    screen.happens(Some(&id(2)), happened());
+    assert_eq!((last(&screen, "a"), last(&screen, "b")), (said, said));
 }

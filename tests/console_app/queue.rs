@@ -160,3 +160,66 @@ fn no_other_view_is_opened_over_a_changed_text() {
     let Some(Overlay::ItemEditor(editor)) = screen.model.overlays.last() else { panic!("the text is lost") };
     assert_eq!(editor.text.text(), "make it shorter x");
 }
+
+#[test]
+fn what_was_put_aside_keeps_its_place_when_nothing_waits_and_comes_back_with_r() {
+    let mut screen = busy();
+    for row in &mut screen.tables.items {
+        row.item.state = ItemState::Cleared;
+    }
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    assert_eq!(screen.model.pane, Pane::Queue, "the pane with what can be put back is gone");
+    assert_eq!((screen.model.queue.waiting(), screen.model.queue.put_aside().len()), (0, 4));
+    screen.press("r");
+    assert_eq!(screen.acts(), [&Command::RestoreItems { items: vec![ItemId(1)] }]);
+    screen.wait(TimeDelta::hours(2)).press("j");
+    assert_ne!(screen.model.pane, Pane::Queue, "what was put aside long ago keeps no pane open");
+}
+
+#[test]
+fn when_the_queue_is_gone_the_focus_falls_into_no_text_and_undo_stays() {
+    let mut screen = busy();
+    screen.press("C").wait(TimeDelta::seconds(1)).press("y");
+    let undo = Command::RestoreItems { items: vec![ItemId(1), ItemId(2), ItemId(3)] };
+    let done = Reply::Done { words: "cleared 3 messages".into(), undo: Some(Box::new(undo.clone())) };
+    screen.tables.items.retain(|row| row.item.session == id(2));
+    screen.replies(Ok(done));
+    assert_eq!(screen.model.pane, Pane::Conversation);
+    screen.press("u");
+    assert_eq!((screen.acts(), screen.draft()), (vec![&undo], String::new()));
+}
+
+#[test]
+fn what_waits_comes_first_whatever_was_put_aside() {
+    let mut screen = busy();
+    screen.tables.items.rotate_right(2);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let waits: Vec<_> = screen.model.queue.rows.iter().map(|row| row.waits()).collect();
+    assert_eq!(waits, [true, true, true, false]);
+    screen.press("G").press("esc tab tab");
+    assert_eq!(screen.model.queue.current().unwrap().excerpt, "make it shorter");
+}
+
+#[test]
+fn taking_an_act_back_answers_once_and_takes_its_notice_away() {
+    let mut screen = busy();
+    let undo = |item| Some(Box::new(Command::DropItem { item: ItemId(item) }));
+    screen.press("j K");
+    screen.press("j J");
+    screen.commands.clear();
+    screen.press("t");
+    screen.replies(Ok(Reply::Done { words: "moved".into(), undo: undo(2) }));
+    screen.press("k t");
+    screen.replies(Ok(Reply::Done { words: "edited".into(), undo: undo(1) }));
+    assert_eq!(screen.model.notices.len(), 1, "the act before it is told no more");
+    for (words, item) in [("edited", 1), ("moved", 2)] {
+        screen.press("u");
+        assert!(screen.model.notices.is_empty(), "what is taken back is still told");
+        assert_eq!(screen.acts(), [&Command::DropItem { item: ItemId(item) }]);
+        screen.replies(Ok(Reply::Done { words: words.into(), undo: undo(9) }));
+        assert_eq!(screen.told(), format!("undone: {words}"));
+        assert!(screen.model.notices[0].undo.is_none());
+    }
+    screen.press("u");
+    assert!(screen.acts().is_empty());
+}

@@ -197,6 +197,7 @@ impl Screen {
             conversation_lines: 8,
             overlay_rows: 10,
             overlay_lines: 40,
+            acknowledgement_shown: true,
             ..Measured::default()
         };
         self.tell(Msg::Drawn(measured));

@@ -32,6 +32,9 @@ pub(super) fn run(model: &mut Model, action: Action) {
 
 /// Gives a command to the engine.
 pub(super) fn command(model: &mut Model, purpose: Purpose, command: Command) -> Ticket {
+    if purpose != Purpose::SaveDraft {
+        notices::operator_acts(model);
+    }
     let ticket = model.requests.ticket();
     model.memory.purposes.insert(ticket, purpose);
     model.effects.push(Effect::Command { ticket, command });
@@ -54,8 +57,8 @@ fn perform(model: &mut Model, action: Action) {
         A::ViewLog => show_view(model, View::Log),
         A::LastView => show_view(model, model.last_view),
         A::UndoAct => {
-            if let Some(command) = notices::take_undo(model) {
-                act(model, command);
+            if let Some(undo) = notices::take_undo(model) {
+                self::command(model, Purpose::Undo { words: undo.words }, undo.command);
             }
         }
         A::StepBack => asking::step_back(model),
@@ -139,7 +142,7 @@ fn perform(model: &mut Model, action: Action) {
         action if walk::move_by(model, action) => {}
         action if asking::press(model, action) => {}
         action if typing::in_text(model) => item_acts::text_key(model, action),
-        action => model.tell(Tone::Info, format!("{} does nothing here", action.spec().title)),
+        action => model.tell(Tone::Note, format!("{} does nothing here", action.spec().title)),
     }
 }
 
@@ -288,7 +291,7 @@ pub(super) fn arm(model: &mut Model, turn: TurnId) {
     model.armed = Some(Armed { turn, until });
     model.effects.push(Effect::Timer { timer: Timer::Disarm, at: until });
     let words = format!("again within 2 s stops the turn of {}", front::name(model));
-    model.tell(Tone::Warn, words);
+    notices::push_lasting(model, Tone::Warn, &words, None, notices::Lasts::WhileArmed);
 }
 
 fn ask_previous(model: &mut Model) {

@@ -64,8 +64,12 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
             let rows: Vec<ItemRow> = rows.into_iter().map(ItemRow::new).collect();
             model.conversation.take_put_aside(&rows);
             // What runs is in the conversation.
-            let rows = rows.into_iter().filter(|row| row.waits() || row.was_put_aside()).collect();
+            let mut rows: Vec<ItemRow> =
+                rows.into_iter().filter(|row| row.waits() || row.was_put_aside()).collect();
+            // What runs next comes first, whatever was put aside.
+            rows.sort_by_key(|row| !row.waits());
             model.dirty |= model.queue.take(rows);
+            walk::show_selection(model);
         }
         (Question::Backlog, Answer::Queue(rows)) => {
             let rows = rows.into_iter().map(ItemRow::new).collect();
@@ -110,15 +114,24 @@ fn take_overview(model: &mut Model, mut overview: Overview) {
 }
 
 fn take_sessions(model: &mut Model, page: SessionPage) {
-    let rows: Vec<ListRow> = page.rows.into_iter().map(ListRow::new).collect();
+    let mut rows: Vec<ListRow> = page.rows.into_iter().map(ListRow::new).collect();
+    for row in &mut rows {
+        if let Some(known) = model.sessions.find(row.key()) {
+            row.keep_last_output(known);
+        }
+    }
     learn_names(model, rows.iter());
     if let Some(row) = rows.iter().find(|row| *row.key() == model.front) {
         front::set_row(model, Some(row.clone()));
     }
+    let left = left_window(model, &rows);
     let list = &mut model.sessions;
     let coming = list.coming.take();
     list.before = list.earlier.iter().map(|(_, rows)| rows).sum();
     list.at_end = rows.len() < list.limit;
+    if list.at_end {
+        list.before = page.hits.saturating_sub(rows.len());
+    }
     list.failed = None;
     list.loaded = true;
     model.dirty |= list.hits != page.hits || list.total != page.total;
@@ -137,9 +150,35 @@ fn take_sessions(model: &mut Model, page: SessionPage) {
         walk::show_selected_session(model);
     }
     walk_on(model);
+    if left {
+        seek_front(model);
+    }
     seek(model);
     walk::show_selection(model);
     decide_start(model);
+}
+
+/// Whether the session in front, which was listed, is not among the fresh rows of the same window:
+/// what it does now has moved it to another place of the list.
+fn left_window(model: &Model, fresh: &[ListRow]) -> bool {
+    let list = &model.sessions;
+    list.coming.is_none()
+        && !list.walks_to_end
+        && list.find(&model.front).is_some()
+        && !fresh.iter().any(|row| *row.key() == model.front)
+}
+
+/// Goes back to the top of the list to find the session in front from there. Under a filter it may
+/// just match no more.
+fn seek_front(model: &mut Model) {
+    let list = &mut model.sessions;
+    if list.filter.is_empty() {
+        list.sought = Some(model.front.clone());
+    } else if list.start.is_none() {
+        return;
+    }
+    list.rewind();
+    model.requests.mark(Question::Sessions, Pace::AtOnce);
 }
 
 /// Moves the window to the session in front, if that was brought there from elsewhere.
@@ -157,6 +196,7 @@ fn seek(model: &mut Model) {
         }
         None => {}
     }
+    walk::show_selection(model);
 }
 
 /// Shows rows; the selection follows the thing, not the row.

@@ -101,7 +101,7 @@ pub(super) fn close(model: &mut Model) {
 /// A key of a question or a card. False if it has none of that name.
 pub(super) fn press(model: &mut Model, action: Action) -> bool {
     if rests(model) && !matches!(action, Action::Close) {
-        model.tell(Tone::Info, "that key came too soon after this opened: press it again");
+        model.tell(Tone::Note, "that key came too soon after this opened: press it again");
         return true;
     }
     match (model.focus(), model.overlays.last_mut()) {
@@ -223,7 +223,7 @@ pub(super) fn start_here(model: &mut Model) {
 fn trying(model: &mut Model, words: &'static str) {
     match model.card.as_mut().map(|card| &mut card.kind) {
         Some(CardKind::Gone { trying, .. }) => *trying = Some(words),
-        _ => notices::push(model, Tone::Info, words, None),
+        _ => notices::push(model, Tone::Note, words, None),
     }
     model.dirty = true;
 }

@@ -14,7 +14,7 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
     if changes_something(action)
         && let Some(why) = locked(model)
     {
-        return Some(why.to_owned());
+        return Some(why);
     }
     match action {
         action if action.spec().home == Context::Queue => item_acts::why_not(model, action),
@@ -28,8 +28,8 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
             )
         }
         Action::UndoAct => {
-            let undo = model.notices.iter().find(|notice| notice.undo.is_some() && notice.until > model.now);
-            missing(undo, "nothing was done in the last 10 s that can be taken back")
+            let words = "nothing was done in the last 10 s that can be taken back";
+            (!super::notices::can_undo(model)).then(|| words.to_owned())
         }
         Action::Suspend => matches!(model.link, Link::Up(Reach::Here)).then(|| {
             let key = typing::key_name(model, Action::Back);
@@ -90,7 +90,7 @@ fn go_on(model: &Model) -> Option<String> {
         return None;
     }
     if let Some(why) = locked(model) {
-        return Some(why.to_owned());
+        return Some(why);
     }
     if item_acts::put_aside_under_cursor(model).is_some() {
         return None;

@@ -1,9 +1,12 @@
 //! The composer's border: to whom, and what Enter will do. Decided by the same rule as the engine's.
 
 use super::Model;
+use super::action::Action;
+use super::keymap::Context;
 use super::model::{Access, Link};
 use super::msg::Reach;
 use super::sessions::name_of;
+use super::typing::key_name;
 use crate::domain::queue::{Gate, Intent, Placement, Refusal, Running, Situation, ordinal, place};
 use crate::domain::slash::{self, Draft};
 
@@ -40,18 +43,30 @@ pub fn border(model: &Model) -> Border {
 }
 
 /// Why nothing can be changed now; none: it can.
-pub(super) fn locked(model: &Model) -> Option<&'static str> {
-    match (&model.link, model.access) {
-        (Link::Gone { .. }, _) => Some("the engine is gone: reconnect, or start it here"),
-        (_, Access::ReadOnly) => Some("read-only: start switchboard without --read-only to change things"),
-        (Link::Up(Reach::StoreOnly), _) => Some("no engine runs: only the store is shown"),
-        (Link::Up(_), Access::Full) => None,
-    }
+pub(super) fn locked(model: &Model) -> Option<String> {
+    let why = match (&model.link, model.access) {
+        (Link::Gone { .. }, _) => return Some(gone(model)),
+        (_, Access::ReadOnly) => "read-only: start switchboard without --read-only to change things",
+        (Link::Up(Reach::StoreOnly), _) => "no engine runs: only the store is shown",
+        (Link::Up(_), Access::Full) => return None,
+    };
+    Some(why.to_owned())
+}
+
+/// That the engine is gone, and the way out: its keys are the card's, which never takes the focus.
+fn gone(model: &Model) -> String {
+    let on_card = |action| model.keymap.keys_of(&[Context::Card], action).unwrap_or_default();
+    format!(
+        "engine gone: {}, then {} reconnects, {} starts it here",
+        key_name(model, Action::NextNeed),
+        on_card(Action::CardReconnect),
+        on_card(Action::CardStartHere),
+    )
 }
 
 fn enter(model: &Model) -> (String, Weight) {
     if let Some(why) = locked(model) {
-        return (why.to_owned(), Weight::Refused);
+        return (why, Weight::Refused);
     }
     let text = model.composer().map(|composer| composer.text.lines()).unwrap_or_default();
     let command = match text {

@@ -51,6 +51,8 @@ pub enum AckState {
     Sending,
     /// On disk.
     Kept,
+    /// Nothing was done yet: a question is open.
+    Asks,
     /// Nothing was kept: the words say why, and the text is back in the draft or its history.
     Refused,
 }

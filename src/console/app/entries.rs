@@ -191,8 +191,11 @@ impl Conversation {
             std::mem::take(&mut self.entries).into_iter().map(|shown| (shown.key, shown)).collect();
         let mut entries = Vec::with_capacity(self.kept.len() + self.put_aside.len() + self.live.len());
         let mut aside = self.put_aside.iter().peekable();
+        let mut turn = None;
         for kept in &self.kept {
-            while let Some(shown) = aside.next_if(|shown| shown.at < kept.entry.at) {
+            // Between turns only: an answer is never torn from its question.
+            let begins = turn.replace(kept.entry.turn) != Some(kept.entry.turn);
+            while let Some(shown) = aside.next_if(|shown| begins && shown.at < kept.entry.at) {
                 // What was put aside before the loaded entries is loaded with them.
                 if !entries.is_empty() || !self.more_before {
                     entries.push(self.refolded(shown));
@@ -205,7 +208,10 @@ impl Conversation {
                 _ => Shown { fold, ..shown(&kept.entry, key, kept.revision) },
             });
         }
-        entries.extend(aside.map(|shown| self.refolded(shown)));
+        // What is put aside while a turn runs stands in the queue's pane until the turn has ended.
+        if !self.turn_runs() {
+            entries.extend(aside.map(|shown| self.refolded(shown)));
+        }
         for live in &self.live {
             let key = self.shown_in(live);
             let text = many_lines(&live.text).into_owned();
@@ -235,6 +241,12 @@ impl Conversation {
         if self.cursor.is_some() && self.cursor_index().is_none() {
             self.cursor = self.entries.last().map(|entry| entry.key);
         }
+    }
+
+    /// Whether the last shown turn still runs.
+    fn turn_runs(&self) -> bool {
+        let last = self.kept.last();
+        !self.live.is_empty() || last.is_some_and(|kept| kept.entry.turn_state == TurnState::Running)
     }
 
     fn refolded(&self, shown: &Shown) -> Shown {

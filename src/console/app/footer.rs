@@ -5,7 +5,8 @@ use super::border::{Weight, border};
 use super::conversation::Fold;
 use super::focus::{Focus, Pane, View};
 use super::key::sequence_name;
-use super::overlay::Overlay;
+use super::keymap::Context;
+use super::overlay::{CardKind, Overlay};
 use super::typing::chain;
 use super::{Model, asking, availability, item_acts};
 
@@ -24,7 +25,10 @@ pub struct Hint {
 
 /// The footer's keys, most important first; the drawing shows as many as fit. The last one is help.
 pub fn footer(model: &Model) -> Vec<Hint> {
-    let actions = actions(model).into_iter().chain([Action::Help]);
+    // What a card offers comes first: its own keys are typed, or mean something else, before that.
+    let card = model.card.as_ref().filter(|_| matches!(model.focus(), Focus::Pane(_)));
+    let card = card.map(|_| Action::NextNeed);
+    let actions = card.into_iter().chain(actions(model)).chain([Action::Help]);
     actions.filter_map(|action| hint(model, action)).collect()
 }
 
@@ -50,7 +54,9 @@ pub fn continuations(model: &Model) -> Vec<Hint> {
 }
 
 fn hint(model: &Model, action: Action) -> Option<Hint> {
-    let keys = model.keymap.keys_of(chain(model), action)?;
+    // The card names the key that works in a text field too.
+    let chain = if action == Action::NextNeed { &[Context::Always] } else { chain(model) };
+    let keys = model.keymap.keys_of(chain, action)?;
     Some(Hint { keys, title: title(model, action), action, why_not: availability::why_not(model, action) })
 }
 
@@ -69,6 +75,11 @@ fn title(model: &Model, action: Action) -> String {
             }
         }
         Action::GoOn if item_acts::put_aside_under_cursor(model).is_some() => "put back",
+        Action::NextNeed => match model.card.as_ref().map(|card| &card.kind) {
+            Some(CardKind::Gone { .. }) => "reconnect, start",
+            Some(CardKind::Drain) => "cut, keep running",
+            None => "needs you",
+        },
         Action::StepBack if model.armed.is_some() => "stops the turn",
         Action::Out => match (model.focus(), model.pane) {
             (Focus::Overlay, _) => "close",

@@ -43,11 +43,11 @@ pub(super) fn show(model: &mut Model, key: &SessionKey) {
 /// Puts a session in front that was chosen elsewhere than in the list, and shows it there.
 pub(super) fn go_to(model: &mut Model, key: &SessionKey) {
     if model.sessions.find(key).is_none() {
-        if !model.sessions.filter.is_empty() {
-            model.sessions.filter.set("");
-            model.sessions.rewind();
-            model.requests.mark(Question::Sessions, Pace::AtOnce);
-        }
+        // It is looked for from the top: a window that began at its place would lose it with its
+        // next move.
+        model.sessions.filter.set("");
+        model.sessions.rewind();
+        model.requests.mark(Question::Sessions, Pace::AtOnce);
         model.sessions.sought = Some(key.clone());
     }
     show(model, key);
@@ -65,7 +65,10 @@ fn leave(model: &mut Model) {
 
 /// Takes in a new row of the session in front. A reset has put another memory under the key: its
 /// conversation and queue are asked for.
-pub(super) fn set_row(model: &mut Model, row: Option<ListRow>) {
+pub(super) fn set_row(model: &mut Model, mut row: Option<ListRow>) {
+    if let (Some(row), Some(known)) = (&mut row, &model.front_row) {
+        row.keep_last_output(known);
+    }
     model.dirty |= model.front_row != row;
     let id = row.as_ref().map(|row| row.row.session.id.clone());
     if model.conversation.session != id {

@@ -49,6 +49,7 @@ pub enum Engine {
 /// What the header says now.
 pub fn header(model: &Model) -> Header {
     let status = model.overview.as_ref().map(|overview| &overview.engine);
+    let gone = matches!(model.link, Link::Gone { .. });
     let local = model.now.with_timezone(&model.zone);
     Header {
         needs_you: model.overview.as_ref().map(|overview| overview.needs_you),
@@ -62,7 +63,7 @@ pub fn header(model: &Model) -> Header {
         },
         access: model.access,
         hold: status.and_then(|status| status.held.clone()),
-        drain: status.and_then(|status| status.drain.clone()),
+        drain: status.filter(|_| !gone).and_then(|status| status.drain.clone()),
         trouble: status.and_then(|status| status.store_trouble.clone()),
         clock: local.format("%H:%M").to_string(),
         zone: local.format("%Z").to_string(),

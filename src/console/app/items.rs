@@ -104,6 +104,11 @@ impl ItemList {
         self.rows.iter().filter(|row| row.waits()).count()
     }
 
+    /// The rows that were put aside, newest first.
+    pub fn put_aside(&self) -> impl ExactSizeIterator<Item = &ItemRow> {
+        self.rows[self.waiting().min(self.rows.len())..].iter()
+    }
+
     /// How many rows there are without the filter.
     pub fn total(&self) -> usize {
         self.all.len()

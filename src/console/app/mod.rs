@@ -63,6 +63,7 @@ pub use availability::why_not;
 pub use docs::{keymap_toml, keys_markdown};
 pub use model::{Model, Start};
 pub use msg::{Effect, Msg};
+pub use panes::has_queue;
 pub use search::{filter_offers, filter_pane};
 pub use typing::{chain, in_text};
 pub use update::{start, update};

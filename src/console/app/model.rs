@@ -240,6 +240,15 @@ impl Model {
         }
     }
 
+    /// The instant that the screen shows: now, or when the engine was seen last. Nothing that is
+    /// counted from it goes on while the engine is gone.
+    pub fn as_of(&self) -> Time {
+        match self.link {
+            Link::Up(_) => self.now,
+            Link::Gone { at, .. } => at,
+        }
+    }
+
     /// How often something on the screen moves by itself.
     pub fn pace(&self) -> MotionPace {
         let drains = self.overview.as_ref().is_some_and(|overview| overview.engine.drain.is_some());

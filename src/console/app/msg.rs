@@ -94,6 +94,8 @@ pub struct Measured {
     pub lines_below: usize,
     /// Whether the first loaded line of the conversation is shown.
     pub top_shown: bool,
+    /// Whether the line under the composer is shown.
+    pub acknowledgement_shown: bool,
     /// Lines or rows that fit into the overlay in front.
     pub overlay_rows: usize,
     /// How many lines the overlay's text has when wrapped.
@@ -152,6 +154,8 @@ pub enum Reach {
 pub enum Tone {
     /// Something was done.
     Info,
+    /// Nothing was done, and nothing is wrong.
+    Note,
     /// Something could not be done.
     Warn,
     /// Something failed.

@@ -19,24 +19,72 @@ pub struct Notice {
     pub undo: Option<Command>,
     /// Until when it is shown, and can be taken back.
     pub until: Time,
+    /// How long it is true.
+    pub(super) lasts: Lasts,
+    /// How many inputs of the operator came before it.
+    pub(super) inputs: u64,
+}
+
+/// How long the words of a notice are true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lasts {
+    /// As long as it is shown.
+    Shown,
+    /// As long as another ctrl-c stops the turn.
+    WhileArmed,
+}
+
+/// An act that can be taken back, whose notice gave way to a newer one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Undo {
+    /// What takes it back.
+    pub(super) command: Command,
+    /// What was done, in words.
+    pub(super) words: String,
+    /// Until when.
+    pub(super) until: Time,
 }
 
 /// How long a notice is shown and can be taken back.
 const SHOWN_FOR: TimeDelta = TimeDelta::seconds(10);
-/// At most so many are shown at once; the oldest that can't be taken back gives way.
+/// At most so many are shown at once; the oldest gives way.
 const MOST: usize = 3;
+/// At most so many acts can be taken back at a time.
+const MOST_UNDOS: usize = 50;
 
 pub(super) fn push(model: &mut Model, tone: Tone, words: &str, undo: Option<Command>) {
+    push_lasting(model, tone, words, undo, Lasts::Shown);
+}
+
+/// Tells what is true only for a while. What was told before the operator's last input gives way.
+pub(super) fn push_lasting(model: &mut Model, tone: Tone, words: &str, undo: Option<Command>, lasts: Lasts) {
     let words = one_line(words).into_owned();
+    let inputs = model.memory.inputs;
     // The same words again only last longer.
     model.notices.retain(|notice| notice.words != words || notice.undo.is_some());
-    if model.notices.len() == MOST {
-        let gives_way = model.notices.iter().position(|notice| notice.undo.is_none()).unwrap_or(0);
-        model.notices.remove(gives_way);
-    }
-    model.notices.push(Notice { words, tone, undo, until: model.now + SHOWN_FOR });
+    let surplus = (model.notices.len() + 1).saturating_sub(MOST);
+    let old = model.notices.iter().take_while(|notice| notice.inputs < inputs).count();
+    give_way(model, old.max(surplus));
+    model.notices.push(Notice { words, tone, undo, until: model.now + SHOWN_FOR, lasts, inputs });
     plan_expiry(model);
     model.dirty = true;
+}
+
+/// The operator acts: what was told before gives way. It can be taken back as long as ever.
+pub(super) fn operator_acts(model: &mut Model) {
+    give_way(model, model.notices.len());
+}
+
+fn give_way(model: &mut Model, oldest: usize) {
+    for notice in model.notices.drain(..oldest) {
+        if let Some(command) = notice.undo {
+            let Notice { words, until, .. } = notice;
+            model.memory.undos.push(Undo { command, words, until });
+        }
+        model.dirty = true;
+    }
+    let surplus = model.memory.undos.len().saturating_sub(MOST_UNDOS);
+    model.memory.undos.drain(..surplus);
 }
 
 /// Takes away what was shown long enough.
@@ -44,15 +92,30 @@ pub(super) fn expire(model: &mut Model) {
     let now = model.now;
     let before = model.notices.len();
     model.notices.retain(|notice| notice.until > now);
+    model.memory.undos.retain(|undo| undo.until > now);
     model.dirty |= model.notices.len() != before;
     plan_expiry(model);
 }
 
+/// Takes away what is not true any more.
+pub(super) fn outdate(model: &mut Model) {
+    let before = model.notices.len();
+    let armed = model.armed.is_some();
+    model.notices.retain(|notice| armed || notice.lasts != Lasts::WhileArmed);
+    model.dirty |= model.notices.len() != before;
+}
+
+/// Whether an act can be taken back.
+pub(super) fn can_undo(model: &Model) -> bool {
+    let shown = model.notices.iter().filter(|notice| notice.undo.is_some()).map(|notice| notice.until);
+    shown.chain(model.memory.undos.iter().map(|undo| undo.until)).any(|until| until > model.now)
+}
+
 /// Takes the newest act that can be taken back.
-pub(super) fn take_undo(model: &mut Model) -> Option<Command> {
+pub(super) fn take_undo(model: &mut Model) -> Option<Undo> {
     expire(model);
-    let index = model.notices.iter().rposition(|notice| notice.undo.is_some())?;
-    model.notices.remove(index).undo
+    operator_acts(model);
+    model.memory.undos.pop()
 }
 
 fn plan_expiry(model: &mut Model) {

@@ -1,8 +1,20 @@
 //! From pane to pane: the ring of tab, and outward.
 
 use super::focus::{Focus, Pane, View};
+use super::items::ItemRow;
 use super::search::{filter_changed, filter_field, filter_pane, held_filter};
 use super::{Model, acts, asking, writing};
+
+/// For so long after it was sent, a message that was put aside keeps the queue's pane open.
+const LATELY: chrono::TimeDelta = chrono::TimeDelta::hours(1);
+
+/// Whether the session in front has a pane for its queue: something waits, or was put aside lately
+/// and can be put back.
+pub fn has_queue(model: &Model) -> bool {
+    let since = model.as_of() - LATELY;
+    let lately = |row: &ItemRow| row.was_put_aside() && row.row.item.created_at > since;
+    model.queue.rows.iter().any(|row| row.waits() || lately(row))
+}
 
 /// The panes of the ring, in order.
 fn ring(model: &Model) -> Vec<Focus> {
@@ -13,7 +25,7 @@ fn ring(model: &Model) -> Vec<Focus> {
     ring.push(Focus::Pane(Pane::List));
     if model.view == View::Sessions {
         ring.push(Focus::Pane(Pane::Conversation));
-        if model.queue.waiting() > 0 {
+        if has_queue(model) {
             ring.push(Focus::Pane(Pane::Queue));
         }
         ring.push(Focus::Pane(Pane::Composer));
@@ -41,10 +53,21 @@ pub(super) fn set_focus(model: &mut Model, focus: Focus) {
         card.focused_at = (focus == Focus::Card).then_some(now);
     }
     if let Focus::Pane(pane) = focus {
-        model.pane = pane;
-        if pane == Pane::Conversation && model.conversation.cursor.is_none() {
-            model.conversation.cursor = model.conversation.entries.last().map(|entry| entry.key);
-        }
+        set_pane(model, pane);
+    }
+    model.dirty = true;
+}
+
+/// Makes a pane the one with the focus, once no overlay or card has it.
+pub(super) fn set_pane(model: &mut Model, pane: Pane) {
+    if pane == Pane::Queue && model.pane != pane {
+        // Entered at what runs next.
+        model.queue.selected = 0;
+        model.queue.top = 0;
+    }
+    model.pane = pane;
+    if pane == Pane::Conversation && model.conversation.cursor.is_none() {
+        model.conversation.cursor = model.conversation.entries.last().map(|entry| entry.key);
     }
     model.dirty = true;
 }

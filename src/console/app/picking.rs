@@ -214,7 +214,7 @@ fn take_argument(model: &mut Model) {
                 }
             }
         }
-        None => model.tell(Tone::Info, format!("nothing fits {typed:?}")),
+        None => model.tell(Tone::Note, format!("nothing fits {typed:?}")),
     }
 }
 

@@ -16,6 +16,11 @@ pub(super) enum Purpose {
     Submit,
     /// An act on the screen: its reply is a notice.
     Act,
+    /// An act is taken back.
+    Undo {
+        /// What was done, in words.
+        words: String,
+    },
     /// An item's text is saved from its editor.
     EditItem,
     /// A session is opened to write to it.
@@ -36,6 +41,12 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
             model.tell(Tone::Error, format!("the draft was not saved: {}", failure.words()));
         }
         (Purpose::Act, Ok(reply)) => done(model, &model.front.clone(), reply),
+        (Purpose::Undo { words }, Ok(Reply::Done { .. })) => {
+            // What took it back is no act of its own: taking that back would do it again.
+            let undone = Reply::Done { words: format!("undone: {words}"), undo: None };
+            done(model, &model.front.clone(), undone);
+        }
+        (Purpose::Undo { .. }, Ok(reply)) => done(model, &model.front.clone(), reply),
         (Purpose::EditItem, result) => saved(model, ticket, result),
         (Purpose::Open { key }, Ok(reply)) => {
             acts::show_view(model, super::focus::View::Sessions);
@@ -43,7 +54,7 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
             model.pane = super::focus::Pane::Composer;
             done(model, &key, reply);
         }
-        (Purpose::Act | Purpose::Open { .. }, Err(failure)) => refuse(model, &failure),
+        (Purpose::Act | Purpose::Undo { .. } | Purpose::Open { .. }, Err(failure)) => refuse(model, &failure),
     }
     model.requests.mark(Question::Overview, Pace::AtOnce);
     model.requests.mark(Question::Sessions, Pace::AtOnce);
@@ -62,7 +73,10 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
         _ => Lasts::UntilTyping,
     };
     let (words, state) = match result {
-        Ok(reply) => (accept(model, &sent, reply), AckState::Kept),
+        Ok(reply) => {
+            let state = if matches!(reply, Reply::Asks { .. }) { AckState::Asks } else { AckState::Kept };
+            (accept(model, &sent, reply), state)
+        }
         Err(failure) => {
             writing::give_back(model, &sent);
             let words = match &failure {
@@ -74,11 +88,11 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
             (words, AckState::Refused)
         }
     };
-    let newest = !model.sent.iter().any(|other| other.key == sent.key);
     let refused = state == AckState::Refused;
-    if newest || refused {
+    if is_newest(model, &sent) || refused {
         let composer = model.composers.entry(sent.key.clone()).or_default();
-        composer.ack = Some(AckLine { words: one_line(&words).into_owned(), state, lasts });
+        let line = AckLine { words: one_line(&words).into_owned(), state, lasts };
+        composer.ack = (!line.words.is_empty()).then_some(line);
     }
     if sent.key == model.front {
         writing::save_draft(model);
@@ -89,22 +103,35 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
     model.dirty = true;
 }
 
-/// What an accepted draft did, in words for the line under the composer.
+/// Whether nothing was sent to the same session after it.
+fn is_newest(model: &Model, sent: &Sent) -> bool {
+    !model.sent.iter().any(|other| other.key == sent.key)
+}
+
+/// What an accepted draft did, in words for the line under the composer; empty if it is said
+/// elsewhere: everything is said once.
 fn accept(model: &mut Model, sent: &Sent, reply: Reply) -> String {
+    let line_is_seen =
+        is_newest(model, sent) && sent.key == model.front && model.measured.acknowledgement_shown;
     match &reply {
         Reply::Accepted { ack, .. } => {
             let view: &Model = model;
             ack.words(|at| words::clock(view, at))
         }
-        Reply::Done { words, .. } | Reply::Session { words, .. } => {
+        Reply::Done { words, undo: None } if line_is_seen => {
             let words = words.clone();
-            done(model, &sent.key, reply);
+            mark_changed(model);
             words
         }
-        Reply::Shown { title, .. } => {
-            let words = format!("shown: {title}");
-            done(model, &sent.key, reply);
+        Reply::Session { key, words, .. } if line_is_seen && *key == sent.key => {
+            let words = words.clone();
+            mark_changed(model);
             words
+        }
+        // A notice says it, with the key that takes it back; or the text that opens does.
+        Reply::Done { .. } | Reply::Session { .. } | Reply::Shown { .. } => {
+            done(model, &sent.key, reply);
+            String::new()
         }
         Reply::Asks { .. } => {
             done(model, &sent.key, reply);
@@ -137,6 +164,10 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
         }
         Reply::Quit => asking::ask_quit(model),
     }
+    mark_changed(model);
+}
+
+fn mark_changed(model: &mut Model) {
     model.requests.mark(Question::Backlog, Pace::AtOnce);
     mark_front(model, Pace::AtOnce);
 }

@@ -145,6 +145,10 @@ pub(super) struct Memory {
     pub(super) places: HashMap<SessionKey, (Scroll, Option<EntryKey>)>,
     /// Whether the focus at the start is decided.
     pub(super) started: bool,
+    /// How many inputs of the operator came.
+    pub(super) inputs: u64,
+    /// Acts that can be taken back and whose notices gave way, newest last.
+    pub(super) undos: Vec<super::notices::Undo>,
     /// Whether the console leaves when the engine has stopped.
     pub(super) quitting: bool,
     /// Whether the loaded conversation must be replaced rather than added to.

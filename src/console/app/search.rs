@@ -92,19 +92,18 @@ pub(super) fn next_match(model: &mut Model, direction: i64) {
     let wanted = held_filter(model).text().to_lowercase();
     if wanted.is_empty() {
         let key = typing::key_name(model, Action::Filter);
-        return model.tell(Tone::Info, format!("nothing is searched for: {key} first"));
+        return model.tell(Tone::Note, format!("nothing is searched for: {key} first"));
     }
-    let found = match (filter_pane(model), model.view) {
+    let (here, matches): (usize, Vec<usize>) = match (filter_pane(model), model.view) {
         (Pane::Conversation, _) => {
             let entries = &model.conversation.entries;
             let here = model.conversation.cursor_index().unwrap_or(entries.len());
-            find(here, entries.len(), direction, |index| entries[index].contains(&wanted))
+            (here, (0..entries.len()).filter(|index| entries[*index].contains(&wanted)).collect())
         }
         (_, View::Log) => {
             let rows = &model.log.rows;
-            find(model.log.selected, rows.len(), direction, |index| {
-                rows[index].words.to_lowercase().contains(&wanted)
-            })
+            let fits = |index: &usize| rows[*index].words.to_lowercase().contains(&wanted);
+            (model.log.selected, (0..rows.len()).filter(fits).collect())
         }
         // A filtered list holds matches only.
         _ => {
@@ -112,20 +111,27 @@ pub(super) fn next_match(model: &mut Model, direction: i64) {
             return;
         }
     };
-    match (found, filter_pane(model)) {
-        (Some(index), Pane::Conversation) => scroll::put_cursor(model, index),
-        (Some(index), _) => {
-            walk::select_log_row(model, index);
-        }
-        (None, _) => {
-            model.tell(Tone::Info, format!("no other match of {wanted:?} in what is loaded"));
-        }
+    let Some((place, round)) = next(here, &matches, direction) else {
+        return model.tell(Tone::Note, format!("nothing matches {wanted:?} in what is loaded"));
+    };
+    match filter_pane(model) {
+        Pane::Conversation => scroll::put_cursor(model, matches[place]),
+        _ => walk::select_log_row(model, matches[place]),
     }
+    model.tell(Tone::Note, format!("match {} of {}{round}", place + 1, matches.len()));
 }
 
-fn find(here: usize, length: usize, direction: i64, matches: impl Fn(usize) -> bool) -> Option<usize> {
-    match direction {
-        ..0 => (0..here.min(length)).rev().find(|index| matches(*index)),
-        _ => (here.saturating_add(1)..length).find(|index| matches(*index)),
-    }
+/// The place among `matches` of the next one from `here`, going round at the end; and that it did.
+fn next(here: usize, matches: &[usize], direction: i64) -> Option<(usize, &'static str)> {
+    let last = matches.len().checked_sub(1)?;
+    Some(match direction {
+        ..0 => match matches.partition_point(|index| *index < here) {
+            0 => (last, ", from the end again"),
+            before => (before - 1, ""),
+        },
+        _ => match matches.partition_point(|index| *index <= here) {
+            behind if behind > last => (0, ", from the top again"),
+            behind => (behind, ""),
+        },
+    })
 }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::text::{Lines, TextField};
+use crate::domain::Time;
 use crate::domain::api::{SessionCursor, SessionRow};
 use crate::domain::event::excerpt;
-use crate::domain::id::SessionKey;
+use crate::domain::id::{SessionKey, TurnId};
 use crate::domain::sanitize::one_line;
 use crate::domain::session::SessionState;
 
@@ -41,6 +42,22 @@ impl ListRow {
             slot: row.slot.as_ref().map(|item| clean(&excerpt(&item.text))),
             last_error: row.last_error.as_deref().map(clean),
             row,
+        }
+    }
+
+    /// Keeps the last output that was heard of the same turn, if it is newer than the row knows.
+    pub(super) fn keep_last_output(&mut self, known: &Self) {
+        if let (Some(turn), Some(heard)) = (&mut self.row.turn, &known.row.turn)
+            && turn.turn == heard.turn
+        {
+            turn.last_output_at = turn.last_output_at.max(heard.last_output_at);
+        }
+    }
+
+    /// Takes in that a turn of it said something.
+    pub(super) fn said(&mut self, turn: TurnId, at: Time) {
+        if let Some(running) = self.row.turn.as_mut().filter(|running| running.turn == turn) {
+            running.last_output_at = Some(at);
         }
     }
 

@@ -190,7 +190,7 @@ fn press(model: &mut Model, key: Key) {
         Resolved::Nothing => {
             let words =
                 format!("{} does nothing here; {} shows what does", sequence_name(&keys), help_key(model));
-            model.tell(Tone::Info, words);
+            model.tell(Tone::Note, words);
         }
     }
 }

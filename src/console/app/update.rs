@@ -2,9 +2,9 @@
 
 use super::focus::{Pane, View};
 use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
-use super::overlay::{Card, CardKind};
+use super::overlay::{Card, CardKind, Deed};
 use super::{
-    Model, answers, model::Link, mouse, notices, overlay::Overlay, replies, requests, scroll, typing,
+    Model, answers, model::Link, mouse, notices, overlay::Overlay, panes, replies, requests, scroll, typing,
     updates, walk, writing,
 };
 use crate::domain::Time;
@@ -14,17 +14,17 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key, at) => {
             advance(model, at);
-            model.memory.started = true;
+            begin_input(model);
             typing::key(model, key, at);
         }
         Msg::Paste(text, at) => {
             advance(model, at);
-            model.memory.started = true;
+            begin_input(model);
             typing::paste(model, &text);
         }
         Msg::Mouse(mouse, at) => {
             advance(model, at);
-            model.memory.started = true;
+            begin_input(model);
             mouse::mouse(model, mouse);
         }
         Msg::Resize { width, height } => {
@@ -67,6 +67,11 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
 /// The time never goes back, whatever order messages come in.
 fn advance(model: &mut Model, at: Time) {
     model.now = model.now.max(at);
+}
+
+fn begin_input(model: &mut Model) {
+    model.memory.started = true;
+    model.memory.inputs += 1;
 }
 
 fn tick(model: &mut Model, at: Time) {
@@ -115,9 +120,18 @@ fn gone(model: &mut Model, reason: &str, at: Time) {
     let reason = crate::domain::sanitize::one_line(reason).into_owned();
     model.link = Link::Gone { reason: reason.clone(), at };
     model.requests.forget();
+    model.armed = None;
+    model.overlays.retain(|overlay| !asks_the_engine(overlay));
     let kind = CardKind::Gone { reason, at, trying: None };
     model.card = Some(Card { kind, focused_at: None, marked: 0, hidden: false });
     model.dirty = true;
+}
+
+/// Whether an overlay is a question whose answers are all for the engine.
+fn asks_the_engine(overlay: &Overlay) -> bool {
+    let Overlay::Confirm(confirm) = overlay else { return false };
+    let stays = |deed: &Deed| matches!(deed, Deed::Nothing | Deed::CloseEditor | Deed::Leave);
+    !confirm.buttons.iter().all(|button| stays(&button.does))
 }
 
 /// Without an engine no question is asked; on reconnecting everything is asked anew.
@@ -146,15 +160,18 @@ fn drawn(model: &mut Model, measured: Measured) {
 
 /// Keeps what must always hold: the focus is on something that exists, selections are in range.
 fn settle(model: &mut Model) {
+    let running = model.front_row.as_ref().and_then(|row| row.row.turn.as_ref()).map(|turn| turn.turn);
+    model.armed.take_if(|armed| Some(armed.turn) != running);
+    notices::outdate(model);
     let list_only = model.view != View::Sessions;
     let gone = match model.pane {
         Pane::List | Pane::Filter => false,
-        Pane::Queue => list_only || model.queue.waiting() == 0,
+        Pane::Queue => list_only || !panes::has_queue(model),
         Pane::Conversation | Pane::Composer => list_only,
     };
     if gone {
-        model.pane = if list_only { Pane::List } else { Pane::Composer };
-        model.dirty = true;
+        // Never into a text field: the next key would be typed.
+        panes::set_pane(model, if list_only { Pane::List } else { Pane::Conversation });
     }
     model.sessions.selected = model.sessions.selected.min(model.sessions.rows.len().saturating_sub(1));
     for list in [&mut model.queue, &mut model.backlog] {

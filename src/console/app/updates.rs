@@ -54,12 +54,13 @@ fn take_event(model: &mut Model, event: &Event) {
 }
 
 fn take_piece(model: &mut Model, piece: &Piece) {
+    let now = model.now;
+    let listed = model.sessions.rows.iter_mut().chain(model.sessions.thawed.iter_mut().flatten());
+    for row in listed.chain(&mut model.front_row).filter(|row| row.row.session.id == piece.session) {
+        row.said(piece.turn, now);
+    }
     if model.conversation.session.as_ref() != Some(&piece.session) {
         return;
-    }
-    let now = model.now;
-    if let Some(turn) = model.front_row.as_mut().and_then(|row| row.row.turn.as_mut()) {
-        turn.last_output_at = Some(now);
     }
     if !model.conversation.loaded {
         // The answer on its way holds it, or the next piece shows a gap.

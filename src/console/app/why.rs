@@ -121,8 +121,8 @@ fn stands(model: &Model, row: &ListRow) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(turn) = &row.row.turn {
         let stopping = if turn.stopping { ", told to stop" } else { "" };
-        let silent = turn.last_output_at.map(|at| format!(", silent {}", words::running(model.now - at)));
-        let age = words::running(model.now - turn.since);
+        let silent = turn.last_output_at.map(|at| format!(", silent {}", words::running(model.as_of() - at)));
+        let age = words::running(model.as_of() - turn.since);
         let silent = silent.unwrap_or_default();
         facts.push((
             "runs",
@@ -220,7 +220,7 @@ fn event(model: &Model, row: &LogRow) -> Vec<Fact> {
 }
 
 fn ago(model: &Model, at: Time) -> String {
-    match words::age(model.now - at).as_str() {
+    match words::age(model.as_of() - at).as_str() {
         "now" => "just now".to_owned(),
         age => format!("{age} ago"),
     }

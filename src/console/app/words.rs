@@ -19,7 +19,7 @@ pub fn clock(model: &Model, at: Time) -> String {
 pub fn when(model: &Model, at: Time) -> String {
     match model.times {
         TimeStyle::Absolute => clock(model, at),
-        TimeStyle::Relative => age(model.now - at),
+        TimeStyle::Relative => age(model.as_of() - at),
     }
 }
 

@@ -123,7 +123,7 @@ pub(super) fn enter(model: &mut Model) {
 pub(super) fn send(model: &mut Model, intent: Intent) {
     let text = composer(model).text.text();
     let refused = match (border::locked(model), slash::parse(&text)) {
-        (Some(why), _) => Some(why.to_owned()),
+        (Some(why), _) => Some(why),
         (None, Err(refusal)) => Some(refusal.to_string()),
         (None, Ok(Draft::Command(Slash::Quit, _))) => {
             clear(model);
@@ -286,7 +286,7 @@ pub(super) fn tab_completes(model: &Model) -> bool {
 pub(super) fn complete(model: &mut Model) {
     if !accept_completion(model) {
         let key = super::typing::key_name(model, Action::Out);
-        model.tell(Tone::Info, format!("nothing to complete here; {key} goes out"));
+        model.tell(Tone::Note, format!("nothing to complete here; {key} goes out"));
     }
 }
 
@@ -315,7 +315,7 @@ pub(super) fn search_history(model: &mut Model) {
         entries.push(picking::entry(title, "", Run::Draft(text.clone())));
     }
     match entries.is_empty() {
-        true => model.tell(Tone::Info, "nothing was sent from here yet"),
+        true => model.tell(Tone::Note, "nothing was sent from here yet"),
         false => picking::open(model, super::overlay::PickerKind::History, entries),
     }
 }

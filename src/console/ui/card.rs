@@ -24,6 +24,7 @@ pub(super) fn open(paint: &mut Paint<'_>, screen: Rect, width: usize, height: us
     let area =
         layout::card(screen, to_cells(width).saturating_add(FRAME), to_cells(height).saturating_add(2));
     paint.canvas.clear(area);
+    paint.covered.push(area);
     paint.target(area, Target::Overlay);
     let [top_left, top_right, bottom_left, bottom_right] = paint.canvas.glyphs.corners;
     if area.width < FRAME || area.height < 2 {

@@ -3,8 +3,9 @@
 use ratatui::layout::Rect;
 
 use super::card::{self, Button};
-use super::layout::{from_bottom, from_top};
+use super::layout::{from_bottom, from_left, from_top};
 use super::paint::{Paint, state_role, to_cells};
+use super::text;
 use super::theme::Role;
 use super::words::second;
 use crate::console::app::action::Action;
@@ -45,7 +46,8 @@ fn draw_gone(
 ) {
     let width = card::text_width(screen, WIDTH);
     let buttons = buttons(paint, card);
-    let button_rows = card::button_rows(&buttons, width);
+    let lead = lead(paint, card);
+    let button_rows = card::button_rows(&buttons, width.saturating_sub(text::width(&lead)));
     let what = "What is shown is as it was then. Nothing can be changed; drafts are kept here.";
     let height = card::rows(reason, width) + card::rows(what, width) + 1 + 1 + button_rows;
     let title = format!("The engine is gone since {}", second(at, paint.model.zone));
@@ -56,14 +58,15 @@ fn draw_gone(
     if let Some(trying) = trying {
         card::write(paint, rest, trying, Role::Runs);
     }
-    draw_buttons(paint, below, card, &buttons);
+    draw_buttons(paint, below, card, &buttons, &lead);
 }
 
 fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let model = paint.model;
     let width = card::text_width(screen, WIDTH);
     let buttons = buttons(paint, card);
-    let button_rows = card::button_rows(&buttons, width);
+    let lead = lead(paint, card);
+    let button_rows = card::button_rows(&buttons, width.saturating_sub(text::width(&lead)));
     let named = drain.waits_for.len().min(MOST_TURNS);
     let hidden = drain.waits_for.len() - named;
     let height = named.max(1) + usize::from(hidden > 0) + 4 + button_rows;
@@ -84,7 +87,7 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
         rest = fact(paint, rest, "", &format!("and {hidden} more"), Role::Text);
     }
     rest = from_top(rest, 1).1;
-    let left = (drain.until - model.now).num_seconds().max(0);
+    let left = (drain.until - model.as_of()).num_seconds().max(0);
     paint.motion.counts_seconds();
     let then = format!("in {left} s what still runs is cut; its text is kept");
     rest = fact(paint, rest, "then", &then, Role::Text);
@@ -94,7 +97,7 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
         n => format!("{} on disk; new ones are taken and wait too", count(n, "message")),
     };
     fact(paint, rest, "waiting", &kept, Role::Text);
-    draw_buttons(paint, below, card, &buttons);
+    draw_buttons(paint, below, card, &buttons, &lead);
 }
 
 fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, index: usize) {
@@ -113,9 +116,9 @@ fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, inde
     pen.column(label, LABEL, Role::Quiet).put(mark, role).put(" ", Role::Text);
     pen.column(&name, 24, Role::Strong).skip(1);
     let Some(turn) = turn else { return };
-    pen.column(&format!("runs {}", running(model.now - turn.since)), 14, role);
+    pen.column(&format!("runs {}", running(model.as_of() - turn.since)), 14, role);
     if let Some(at) = turn.last_output_at {
-        pen.put(&format!("last output {} ago", running(model.now - at)), Role::Quiet);
+        pen.put(&format!("last output {} ago", running(model.as_of() - at)), Role::Quiet);
     }
 }
 
@@ -129,12 +132,16 @@ fn buttons(paint: &Paint<'_>, card: &Card) -> Vec<Button> {
     actions.iter().map(|action| Button::new(paint.model, *action, action.spec().title)).collect()
 }
 
-/// Draws the buttons; while the card does not have the focus, the key that gives it.
-fn draw_buttons(paint: &mut Paint<'_>, area: Rect, card: &Card, buttons: &[Button]) {
-    let marked = card.focused_at.map(|_| card.marked);
-    if marked.is_none() {
-        let key = paint.key_everywhere(Action::NextNeed);
-        paint.row(area, 0).right(&format!("{key} goes here"), Role::Quiet);
+/// What must be pressed before a button's key is the card's.
+fn lead(paint: &Paint<'_>, card: &Card) -> String {
+    match card.focused_at {
+        Some(_) => String::new(),
+        None => format!("{}, then:", paint.key_everywhere(Action::NextNeed)),
     }
-    card::draw_buttons(paint, area, buttons, marked);
+}
+
+fn draw_buttons(paint: &mut Paint<'_>, area: Rect, card: &Card, buttons: &[Button], lead: &str) {
+    paint.row(area, 0).put(lead, Role::Warning);
+    let (_, area) = from_left(area, to_cells(text::width(lead)));
+    card::draw_buttons(paint, area, buttons, card.focused_at.map(|_| card.marked));
 }

@@ -35,10 +35,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let focused = paint.focused(Pane::Composer);
     let border = border(model);
     let completes = model.composer().is_some_and(|composer| composer.popup.is_some());
+    let what = what_is_sent(model);
     let (enter, role) = match border.weight {
         _ if completes => ("enter: completes".to_owned(), Role::Quiet),
-        Weight::Normal => (format!("enter: {}", border.enter), Role::Quiet),
-        Weight::Strong => (format!("enter: {}", border.enter), Role::Warning),
+        Weight::Normal => (format!("{what}: {}", border.enter), Role::Quiet),
+        Weight::Strong => (format!("{what}: {}", border.enter), Role::Warning),
         Weight::Refused => (border.enter, Role::Bad),
     };
     paint.target(area.whole(), Target::Pane(Pane::Composer));
@@ -54,13 +55,24 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     }
 }
 
+/// What the border's words are about. Beside an acknowledgement, which is about the message before,
+/// that is said in full.
+fn what_is_sent(model: &Model) -> &'static str {
+    let told = model.composer().filter(|composer| composer.text.is_empty());
+    match told.and_then(|composer| composer.ack.as_ref()).map(|ack| ack.state) {
+        Some(AckState::Kept | AckState::Sending) => "next message",
+        _ => "enter",
+    }
+}
+
 /// The row under the draft: what became of the last message.
 pub(super) fn draw_acknowledgement(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
+    paint.measured.acknowledgement_shown = area.height > 0;
     let Some(ack) = model.composer().and_then(|composer| composer.ack.as_ref()) else { return };
     let glyphs = paint.canvas.glyphs;
     let (mark, role) = match ack.state {
-        AckState::Sending => (glyphs.waits, Role::Quiet),
+        AckState::Sending | AckState::Asks => (glyphs.waits, Role::Quiet),
         AckState::Kept => (glyphs.done, Role::Good),
         AckState::Refused => (glyphs.failed, Role::Bad),
     };

@@ -230,7 +230,7 @@ fn facts(paint: &mut Paint<'_>, width: u16) -> String {
     if let Some(turn) = &row.row.turn {
         let mark = paint.motion.spinner(paint.canvas.glyphs);
         let word = if turn.stopping { "stops" } else { "runs" };
-        facts.push(format!("{mark} {word} {}", running(model.now - turn.since)));
+        facts.push(format!("{mark} {word} {}", running(model.as_of() - turn.since)));
     }
     if width < ALL_FACTS_FROM_WIDTH {
         return facts.concat();

@@ -138,6 +138,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, columns: Columns, index: u
         let margin = Rect { width: to_cells(columns.time + WHO).min(area.width), ..area };
         let skipped = to_cells(day.saturating_sub(first)).min(area.height);
         let margin = Rect { y: margin.y + skipped, height: margin.height - skipped, ..margin };
+        paint.keep = Some(Rect { height: 1, ..area });
         paint.canvas.dress(margin, Role::Selected);
     }
 }
@@ -161,7 +162,7 @@ fn draw_margin(paint: &mut Paint<'_>, line: Rect, columns: Columns, entry: &Show
     let model = paint.model;
     let time = match model.times {
         TimeStyle::Absolute => words::minute(entry.at, model.zone),
-        TimeStyle::Relative => age(model.now - entry.at),
+        TimeStyle::Relative => age(model.as_of() - entry.at),
     };
     let (who, role) = who(entry);
     let mut pen = paint.row(line, 0);
@@ -233,7 +234,7 @@ fn tool_result(paint: &mut Paint<'_>, entry: &Shown) -> (String, Role) {
         }
         None if entry.turn_state == TurnState::Running => {
             let spinner = paint.motion.spinner(glyphs);
-            (format!("{spinner} runs {}", running(paint.model.now - entry.at)), Role::Runs)
+            (format!("{spinner} runs {}", running(paint.model.as_of() - entry.at)), Role::Runs)
         }
         None => (format!("{} cut, effect unknown", glyphs.failed), Role::Warning),
     }

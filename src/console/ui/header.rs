@@ -82,6 +82,7 @@ fn parts(paint: &mut Paint<'_>, header: &Header) -> Vec<(String, Role)> {
     }
     if header.drain.is_none() && model.overview.is_some() {
         parts.push(match header.running {
+            _ if matches!(header.engine, Engine::Gone(_)) => still_ran(header.running),
             0 => ("no turn runs".to_owned(), Role::Text),
             1 => ("1 turn runs".to_owned(), Role::Runs),
             n => (format!("{n} turns run"), Role::Runs),
@@ -92,6 +93,14 @@ fn parts(paint: &mut Paint<'_>, header: &Header) -> Vec<(String, Role)> {
     }
     parts.push((header.agent.clone(), Role::Quiet));
     parts
+}
+
+/// What ran when the engine was seen last.
+fn still_ran(turns: usize) -> (String, Role) {
+    match turns {
+        0 => ("no turn ran".to_owned(), Role::Quiet),
+        n => (format!("{} ran", count(n, "turn")), Role::Quiet),
+    }
 }
 
 fn still_run(turns: usize) -> String {

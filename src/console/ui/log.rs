@@ -31,6 +31,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
         paint.target(row, Target::Event(event.seq));
         draw_event(paint, row, event);
         if at == log.selected {
+            paint.keep = (focused == Focused::Yes).then_some(row);
             let role = if focused == Focused::Yes { Role::Selected } else { Role::Marked };
             paint.canvas.dress(row, role);
         }

@@ -14,13 +14,19 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy)]
 pub struct Motion {
     now: Time,
+    stands_still: bool,
     pace: Option<Duration>,
 }
 
 impl Motion {
     /// What moves, as it stands `now`.
     pub fn at(now: Time) -> Self {
-        Self { now, pace: None }
+        Self { now, stands_still: false, pace: None }
+    }
+
+    /// What moved, as it stood `then`, and moves no more.
+    pub fn still(then: Time) -> Self {
+        Self { now: then, stands_still: true, pace: None }
     }
 
     /// The mark of a turn that runs.
@@ -38,7 +44,7 @@ impl Motion {
 
     /// How soon what was drawn moves again by itself; none: not before the minute changes.
     pub fn pace(&self) -> Option<Duration> {
-        self.pace
+        self.pace.filter(|_| !self.stands_still)
     }
 }
 
@@ -61,6 +67,14 @@ mod tests {
             let changes = (0..1000).filter(|ms| frame(*ms) != frame(ms + 1)).count();
             assert_eq!(changes, 8);
         }
+    }
+
+    #[test]
+    fn what_stands_still_asks_for_no_other_frame() {
+        let mut motion = Motion::still(noon());
+        motion.spinner(&UNICODE);
+        motion.counts_seconds();
+        assert_eq!(motion.pace(), None);
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub(super) struct Paint<'a> {
     pub measured: Measured,
     /// Where the hardware cursor stands.
     pub cursor: Option<Position>,
+    /// The row that has the focus: nothing lies over it.
+    pub keep: Option<Rect>,
+    /// Where cards and overlays lie.
+    pub covered: Vec<Rect>,
     /// What moves.
     pub motion: Motion,
 }
@@ -98,7 +102,7 @@ impl Paint<'_> {
     }
 
     /// The first keys along a chain, or the action's name in key maps if it has none there.
-    fn key_in(&self, chain: &[Context], action: Action) -> String {
+    pub(super) fn key_in(&self, chain: &[Context], action: Action) -> String {
         self.model.keymap.keys_of(chain, action).unwrap_or_else(|| action.spec().name.to_owned())
     }
 

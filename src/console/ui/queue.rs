@@ -35,6 +35,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
         paint.target(row, Target::Item(item.id()));
         draw_item(paint, row, columns, item, if same { "" } else { &item.session_name });
         if at == list.selected {
+            paint.keep = (focused == Focused::Yes).then_some(row);
             let role = if focused == Focused::Yes { Role::Selected } else { Role::Marked };
             paint.canvas.dress(row, role);
         }
@@ -106,6 +107,11 @@ fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &ItemList) {
         let hits = format!("0 of {} match \"{filter}\". esc clears.", list.total());
         paint.say(area, &[(&hits, Role::Text)]);
     } else {
-        paint.say(area, &[("Nothing waits. /queue TEXT in a session adds work here.", Role::Text)]);
+        let lines = [
+            ("Nothing waits. /queue TEXT in a session adds work here.", Role::Text),
+            ("What was replaced or cleared stands in its session: under the conversation,", Role::Quiet),
+            ("and in it, struck through. r there puts it back.", Role::Quiet),
+        ];
+        paint.say(area, &lines);
     }
 }

@@ -18,6 +18,7 @@ use super::{
     popup, queue, queue_pane, sessions, tabs, text, viewer,
 };
 use crate::console::app::focus::{Pane, Target, View};
+use crate::console::app::model::Link;
 use crate::console::app::msg::Measured;
 use crate::console::app::overlay::Overlay;
 use crate::console::app::text::TextField;
@@ -50,7 +51,9 @@ impl Ui {
             targets: &mut self.targets,
             measured: Measured::default(),
             cursor: None,
-            motion: Motion::at(model.now),
+            keep: None,
+            covered: Vec::new(),
+            motion: motion(model),
         };
         paint.canvas.dress(screen, Role::Text);
         match Layout::of(screen, &wants(model, screen)) {
@@ -75,6 +78,14 @@ impl Ui {
     /// How soon something in the last frame moves by itself; none: not before the minute changes.
     pub fn pace(&self) -> Option<Duration> {
         self.pace
+    }
+}
+
+/// Nothing moves by itself while the engine is gone.
+fn motion(model: &Model) -> Motion {
+    match model.link {
+        Link::Up(_) => Motion::at(model.now),
+        Link::Gone { at, .. } => Motion::still(at),
     }
 }
 
@@ -166,7 +177,6 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
     if let (Some(conversation), Some(composer)) = (layout.conversation, layout.composer) {
         popup::draw(paint, conversation.whole(), composer.whole());
     }
-    notices::draw(paint, layout.main);
     if let Some(card) = &model.card {
         cards::draw(paint, layout.main, card);
     }
@@ -181,6 +191,7 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
             Overlay::NewSession(prompt) => editor::draw_prompt(paint, layout.main, prompt),
         }
     }
+    notices::draw(paint, layout);
 }
 
 /// A terminal that does not join an emoji's parts, or a flag's letters, draws it wider than it was

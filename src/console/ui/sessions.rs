@@ -37,13 +37,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea, rows_per_session: u16)
         let height = rows_per_session.min(area.body.height - y);
         let row_area = Rect { y: area.body.y + y, height, ..area.body };
         paint.target(row_area, Target::Session(row.key().clone()));
-        let chosen = first + at == list.selected;
+        // While the filter is typed, the first hit is what Enter would open.
+        let chosen = first + at == list.selected
+            && (paint.model.pane == Pane::Filter || *row.key() == paint.model.front);
         match rows_per_session {
             1 => draw_on_one_row(paint, row_area, row, chosen),
             _ => draw_on_two_rows(paint, row_area, row, chosen),
         }
         match (chosen, focused) {
-            (true, Focused::Yes) => paint.canvas.dress(row_area, Role::Selected),
+            (true, Focused::Yes) => {
+                paint.keep = Some(row_area);
+                paint.canvas.dress(row_area, Role::Selected)
+            }
             (true, Focused::No) => paint.canvas.dress(row_area, Role::Marked),
             _ => {}
         }
@@ -139,7 +144,7 @@ fn draw_marks(paint: &mut Paint<'_>, area: Rect, row: &ListRow, chosen: bool) {
 
 /// What a session does, in words, with its age.
 pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
-    let now = paint.model.now;
+    let now = paint.model.as_of();
     let word = row.row.state.word();
     if let Some(turn) = &row.row.turn {
         paint.motion.counts_seconds();
@@ -159,7 +164,7 @@ fn detail(model: &Model, row: &ListRow) -> String {
     let session = &row.row.session;
     let mut facts: Vec<String> = Vec::new();
     if let Some(turn) = &row.row.turn {
-        let silent = turn.last_output_at.map_or(0, |at| (model.now - at).num_seconds());
+        let silent = turn.last_output_at.map_or(0, |at| (model.as_of() - at).num_seconds());
         if silent >= SILENT_FROM_SECONDS {
             facts.push(format!("silent {}", running(TimeDelta::seconds(silent))));
         }
@@ -177,7 +182,7 @@ fn detail(model: &Model, row: &ListRow) -> String {
             Some(error) => facts.push(format!("failed: {error}")),
             None if session.turns == 0 => facts.push("nothing said yet".to_owned()),
             None => {
-                facts.push(age(model.now - session.last_activity_at));
+                facts.push(age(model.as_of() - session.last_activity_at));
                 facts.push(count(session.turns as usize, "turn"));
             }
         },
