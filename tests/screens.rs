@@ -597,7 +597,7 @@ fn an_item_put_aside_is_told_from_one_that_waits_without_colour() {
     let mut model = engine.screen(80, 40);
     engine.press(&mut model, "esc down");
     let text = shown_in(&model, "mono", &UNICODE).text();
-    assert!(text.contains("cleared"), "{text}");
+    assert!(text.contains("dropped"), "{text}");
 }
 
 /// The rows on which a text stands.

@@ -84,8 +84,9 @@ async fn after_own_engine(
         Ok(Ended::Left(Leave::Stopped | Leave::Detached)) => None,
         Ok(Ended::Left(Leave::EngineGoesOn)) => {
             stderr_line(&format!(
-                "the engine goes on in this process, pid {}, without a screen; `switchboard` looks in again, \
-                 Ctrl-C here or `switchboard stop` ends it in order",
+                "the engine goes on in this terminal without a screen, pid {};\n\
+                 `switchboard` in another terminal looks in; Ctrl-C here or\n\
+                 `switchboard stop` ends it in order",
                 std::process::id()
             ));
             None

@@ -79,7 +79,7 @@ fn place(row: &QueueRow) -> String {
     let place = match (row.item.state, row.position) {
         (ItemState::Waiting, Some(position)) => position.to_string(),
         (ItemState::Waiting, None) => "next".to_owned(),
-        (state, _) => state.as_str().to_owned(),
+        (state, _) => state.word().to_owned(),
     };
     match &row.held {
         Some(why) => format!("{place} ({why})"),

@@ -322,9 +322,10 @@ impl EventKind {
     /// The event in one line of words. Foreign text in it is not sanitized yet.
     pub fn words(&self) -> String {
         match self {
-            Self::EngineStarted { pid, cut_turns, waiting, .. } => format!(
-                "engine started, pid {pid}: {cut_turns} turns were cut off before, {waiting} items wait"
-            ),
+            Self::EngineStarted { pid, cut_turns, waiting, .. } => {
+                let (cut, wait) = (count(*cut_turns, "turn"), count(*waiting, "item"));
+                format!("engine started, pid {pid}: {cut} cut off before, {wait} waiting")
+            }
             Self::EngineStopping { why } => format!("engine stops: {why}"),
             Self::EngineStopCalledOff => "the stop was called off".to_owned(),
             Self::EngineStopped { .. } => "engine stopped in order".to_owned(),
@@ -355,7 +356,7 @@ impl EventKind {
             Self::Moved { item, lane: Lane::Queue, position } => {
                 format!("item {item} moved to place {position}")
             }
-            Self::Cleared { items, reason } => format!("{} cleared: {reason}", item_list(items)),
+            Self::Cleared { items, reason } => format!("{} {reason} (kept)", item_list(items)),
             Self::TurnBegan { turn, item, probe: false } => format!("turn {turn} began with item {item}"),
             Self::TurnBegan { turn, item, probe: true } => {
                 format!("turn {turn} tries with item {item} whether the backend lives again")
@@ -378,10 +379,10 @@ impl EventKind {
             Self::QueueHeld { hold, waiting } => format!("queue {} ({waiting} wait)", hold.reason.words()),
             Self::QueueReleased { by, .. } => format!("queue released by {by}"),
             Self::TurnsHidden { turns, hidden: Visibility::Hidden } => {
-                format!("{} turns hidden", turns.len())
+                format!("{} hidden", count(turns.len(), "turn"))
             }
             Self::TurnsHidden { turns, hidden: Visibility::Shown } => {
-                format!("{} turns shown again", turns.len())
+                format!("{} shown again", count(turns.len(), "turn"))
             }
             Self::StoreWaited { milliseconds, why } => {
                 format!("the store works again after {:.1} s: {why}", *milliseconds as f64 / 1000.0)
@@ -389,6 +390,11 @@ impl EventKind {
             Self::Notice { text, .. } => text.clone(),
         }
     }
+}
+
+/// `1 turn`, `3 turns`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 fn item_list(items: &[ItemId]) -> String {

@@ -58,6 +58,16 @@ impl Filter {
         self.terms.is_empty()
     }
 
+    /// The terms that nothing can fit, each with what it takes.
+    pub fn problems(&self) -> Vec<String> {
+        let states = || SessionState::ALL.map(|state| state.word().replace(' ', "_"));
+        let unknown = self.terms.iter().filter_map(|term| match &term.test {
+            Test::State(word) if !states().iter().any(|state| state.starts_with(word)) => Some(word),
+            _ => None,
+        });
+        unknown.map(|word| format!("there is no state {word:?}: {}", states().join(", "))).collect()
+    }
+
     /// Whether it lets `subject` through.
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
         self.terms.iter().all(|term| term.test.holds(subject) != term.inverted)
@@ -117,6 +127,12 @@ mod tests {
             assert!(!lets_through(filter), "{filter}");
         }
         assert!(lets_through("!state:idle nightly !platform:signal"));
+    }
+
+    #[test]
+    fn a_state_that_does_not_exist_is_told_with_those_that_do() {
+        let problems = Filter::parse("a state:foo state:need !state:runs").problems();
+        assert_eq!(problems, ["there is no state \"foo\": needs_you, runs, held, waits, idle"]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub struct Spec {
     pub aliases: &'static [&'static str],
     /// Its arguments, as usage shows them.
     pub args: &'static str,
+    /// The words that its argument can be, each with what it means; none: any text.
+    pub choices: &'static [(&'static str, &'static str)],
     /// What it does, in one line.
     pub help: &'static str,
     /// Whether it may be given while a turn runs.
@@ -113,7 +115,7 @@ const fn spec(
     during_turn: DuringTurn,
     make: fn(&str) -> Result<Slash, &'static str>,
 ) -> Spec {
-    Spec { name, aliases: &[], args, help, during_turn, make }
+    Spec { name, aliases: &[], args, choices: &[], help, during_turn, make }
 }
 
 /// Every slash command, in the order of the documentation.
@@ -147,18 +149,26 @@ pub const TABLE: &[Spec] = &[
     spec("stop", "", "stop the running turn; its queue stays, held", Allowed, |text| bare(text, Slash::Stop)),
     spec("continue", "", "release a held queue", Allowed, |text| bare(text, Slash::Continue)),
     spec("steer", "TEXT", "hand text to the running turn", Allowed, |text| needed(text).map(Slash::Steer)),
-    spec(
-        "busy",
-        "[MODE]",
-        "show or set what a message does while a turn runs: replace, queue, interrupt, steer",
-        Allowed,
-        |text| {
-            if text.is_empty() {
-                return Ok(Slash::ShowBusy);
-            }
-            text.parse().map(Slash::Busy).map_err(|_| "the modes are replace, queue, interrupt and steer")
-        },
-    ),
+    Spec {
+        choices: &[
+            ("replace", "it takes the slot and runs next; what was there is kept"),
+            ("queue", "it goes to the end of the queue"),
+            ("interrupt", "it stops the running turn and runs next"),
+            ("steer", "it is handed to the running turn, where the agent takes it"),
+        ],
+        ..spec(
+            "busy",
+            "[MODE]",
+            "show or set what a message does while a turn runs: replace, queue, interrupt, steer",
+            Allowed,
+            |text| {
+                if text.is_empty() {
+                    return Ok(Slash::ShowBusy);
+                }
+                text.parse().map(Slash::Busy).map_err(|_| "the modes are replace, queue, interrupt and steer")
+            },
+        )
+    },
     spec("status", "", "how this session stands, and why", Allowed, |text| bare(text, Slash::Status)),
     spec("sessions", "", "the sessions, earlier ones too", Allowed, |text| bare(text, Slash::Sessions)),
     spec("resume", "ID|PREFIX|TITLE", "go back to an earlier session", Refused, |text| {
@@ -178,17 +188,16 @@ pub const TABLE: &[Spec] = &[
     spec("search", "WORDS", "search every message of every session", Allowed, |text| {
         needed(text).map(Slash::Search)
     }),
-    spec(
-        "export",
-        "[markdown|json]",
-        "write this session to a file in the home",
-        Allowed,
-        |text| match text {
-            "" | "markdown" | "md" => Ok(Slash::Export(ExportFormat::Markdown)),
-            "json" => Ok(Slash::Export(ExportFormat::Json)),
-            _ => Err("the forms are markdown and json"),
-        },
-    ),
+    Spec {
+        choices: &[("markdown", "for reading"), ("json", "for programs")],
+        ..spec("export", "[markdown|json]", "write this session to a file in the home", Allowed, |text| {
+            match text {
+                "" | "markdown" | "md" => Ok(Slash::Export(ExportFormat::Markdown)),
+                "json" => Ok(Slash::Export(ExportFormat::Json)),
+                _ => Err("the forms are markdown and json"),
+            }
+        })
+    },
     spec("help", "[COMMAND]", "what the commands do", Allowed, |text| Ok(Slash::Help(optional(text)))),
     spec("quit", "", "leave the screen", Allowed, |text| bare(text, Slash::Quit)),
 ];

@@ -8,7 +8,7 @@ use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::slash;
 use crate::domain::api::{Command, Direction, Reply};
-use crate::domain::event::{EventKind, excerpt};
+use crate::domain::event::{EventKind, count, excerpt};
 use crate::domain::id::{ItemId, SessionKey};
 use crate::domain::queue::{Intent, Refusal, Source, check_text};
 use crate::domain::slash::{Draft, parse};
@@ -199,10 +199,6 @@ pub(super) fn done(words: &str) -> Reply {
 
 pub(super) fn undoable(words: &str, undo: Command) -> Reply {
     Reply::Done { words: words.to_owned(), undo: Some(Box::new(undo)) }
-}
-
-pub(super) fn count(n: usize, thing: &str) -> String {
-    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }
 
 fn back(direction: Direction) -> Direction {

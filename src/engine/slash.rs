@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::commands::{accept, accepted, count, done, undoable, write};
+use super::commands::{accept, accepted, done, undoable, write};
 use super::shared::{Shared, refusal};
 use super::{export, texts};
 use crate::domain::api::{Command, Reply, SessionRow};
+use crate::domain::event::count;
 use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::queue::{Intent, Refusal, Source};
 use crate::domain::slash::{Ask, Slash};
@@ -103,7 +104,7 @@ async fn new_session(
         let confirm = format!("/new! {}", title.as_deref().unwrap_or_default()).trim_end().to_owned();
         return match source {
             Source::Console => Ok(Reply::Asks {
-                question: format!("Start anew in {}? {loses}", row.session.name()),
+                question: format!("Start anew in {}? What would be lost: {loses}.", row.session.name()),
                 confirm,
             }),
             Source::CommandLine => Err(Refusal::WouldLose { loses, confirm }),
@@ -119,10 +120,10 @@ fn what_is_lost(row: &SessionRow) -> Option<String> {
     let waiting = row.queued + usize::from(row.slot.is_some());
     let mut parts = Vec::new();
     if row.turn.is_some() {
-        parts.push("a running turn is stopped".to_owned());
+        parts.push("its turn is stopped if it still runs".to_owned());
     }
     if waiting > 0 {
-        parts.push(format!("{} taken out of the queue", count(waiting, "waiting message")));
+        parts.push(format!("{} taken out of the queue (kept)", count(waiting, "waiting message")));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -5,7 +5,7 @@
 
 use crate::domain::Time;
 use crate::domain::api::{EngineStatus, Hit, QueueRow, Reply, SessionRow};
-use crate::domain::event::excerpt;
+use crate::domain::event::{count, excerpt};
 use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
 use crate::domain::session::{EndReason, Hold};
 use crate::domain::slash::{self, DuringTurn, TABLE};
@@ -17,27 +17,34 @@ pub(super) fn status(row: &SessionRow, engine: &EngineStatus, now: Time, clock: 
     let session = &row.session;
     let usage = &session.usage;
     let turn = match &row.turn {
-        Some(turn) if turn.stopping => format!("turn {} stops, began {}", turn.turn, clock(turn.since)),
         Some(turn) => {
-            let silent = turn.last_output_at.map(|at| age(now, at)).unwrap_or_default();
-            format!("turn {} runs {}, silent {silent}", turn.turn, age(now, turn.since))
+            let silent = turn.last_output_at.map(|at| format!(", silent {}", age(now, at)));
+            let stopping = if turn.stopping { ", told to stop" } else { "" };
+            let (since, age) = (clock(turn.since), age(now, turn.since));
+            format!("turn {} since {since} ({age}){}{stopping}", turn.turn, silent.unwrap_or_default())
         }
-        None => "none runs".to_owned(),
+        None => "no turn".to_owned(),
     };
+    let began = clock(session.created_at);
+    let active = session.last_activity_at;
     let lines = [
-        ("session", session.id.to_string()),
-        ("key", session.key.to_string()),
-        ("title", session.title.clone().unwrap_or_else(|| "none; /title NAME gives one".to_owned())),
         ("state", row.state.word().to_owned()),
-        ("turn", turn),
-        ("waiting", waiting(row)),
-        ("hold", hold(session.hold.as_ref(), clock)),
-        ("busy mode", busy(row, engine.busy_mode)),
+        ("title", session.title.clone().unwrap_or_else(|| "none; /title NAME gives one".to_owned())),
+        ("runs", turn),
+        ("held", hold(session.hold.as_ref(), clock)),
         ("engine", gate(engine, clock)),
+        ("next", waiting(row)),
+        ("busy mode", busy(row, engine.busy_mode)),
         ("agent", engine.agent.clone()),
+        ("key", session.key.to_string()),
+        ("id", session.id.to_string()),
+        ("began", began),
+        ("last active", format!("{} ({} ago)", clock(active), age(now, active))),
         ("turns", session.turns.to_string()),
-        ("tokens", format!("{} in, {} out, {} from cache", usage.input, usage.output, usage.cache_read)),
-        ("last active", format!("{} ago", age(now, session.last_activity_at))),
+        (
+            "tokens",
+            format!("{} read, {} written, {} from cache", usage.input, usage.output, usage.cache_read),
+        ),
         ("last error", row.last_error.clone().unwrap_or_else(|| "none since the last answer".to_owned())),
         ("before it", session.previous.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)),
     ];
@@ -45,11 +52,12 @@ pub(super) fn status(row: &SessionRow, engine: &EngineStatus, now: Time, clock: 
 }
 
 fn waiting(row: &SessionRow) -> String {
-    let slot = row.slot.as_ref().map(|item| format!("next: {}", excerpt(&item.text)));
+    let slot = row.slot.as_ref().map(|item| format!("{:?}", excerpt(&item.text)));
     match (slot, row.queued) {
-        (None, 0) => "nothing".to_owned(),
-        (None, queued) => format!("{queued} queued"),
-        (Some(slot), queued) => format!("{slot}; {queued} queued"),
+        (None, 0) => "nothing waits".to_owned(),
+        (None, queued) => format!("{} in the queue", count(queued, "item")),
+        (Some(slot), 0) => slot,
+        (Some(slot), queued) => format!("{slot}, then {} in the queue", count(queued, "item")),
     }
 }
 
@@ -75,7 +83,7 @@ fn gate(engine: &EngineStatus, clock: Clock<'_>) -> String {
 pub(super) fn busy(row: &SessionRow, default: BusyMode) -> String {
     match row.session.busy_mode {
         Some(mode) => format!("{mode}, set for this session"),
-        None => format!("{default}, the default"),
+        None => format!("{default} (default)"),
     }
 }
 
@@ -118,9 +126,9 @@ fn session_line(row: &SessionRow, now: Time, clock: Clock<'_>) -> String {
         }
     };
     format!(
-        "{}  {state:<12} {:>4} turns  {:>8} ago  {}",
+        "{}  {state:<12} {:>10}  {:>8} ago  {}",
         session.id,
-        session.turns,
+        count(session.turns as usize, "turn"),
         age(now, session.last_activity_at),
         session.name()
     )

@@ -4,12 +4,13 @@ use switchboard::console::app::Msg;
 use switchboard::console::app::conversation::{EntryKey, Fold, Scroll, ShownBody};
 use switchboard::console::app::focus::Pane;
 use switchboard::console::app::msg::{Anchor, Effect, Measured};
+use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::api::{LiveOutput, Piece, StreamKind, Update};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Body;
 use switchboard::domain::id::{ItemId, MessageId, TurnId};
 use switchboard::domain::queue::{ItemState, Lane};
-use switchboard::domain::turn::TurnState;
+use switchboard::domain::turn::{Outcome, TurnState};
 
 use crate::support::screen::{Screen, entry, id, item, key, running, said, session};
 
@@ -280,4 +281,35 @@ fn what_is_put_aside_never_tears_an_answer_from_its_question() {
     assert_eq!(shown(&mut screen), ["word 1", "ask", "answer", "too long"]);
     screen.tables.conversations.get_mut(&id(1)).unwrap().push(said(&row, 20, "next"));
     assert_eq!(shown(&mut screen), ["word 1", "ask", "answer", "too long", "next"]);
+}
+
+#[test]
+fn v_on_an_entry_tells_of_that_entry_and_how_its_turn_stands() {
+    let mut screen = talk(3);
+    screen.press("esc tab g g v");
+    let Some(Overlay::Viewer(viewer)) = screen.model.overlays.last() else { panic!("nothing is told") };
+    for told in
+        ["what        a message", "text        word 1", "turn        1, answered", "session     console"]
+    {
+        assert!(viewer.text.contains(told), "{}", viewer.text);
+    }
+}
+
+#[test]
+fn a_turn_that_failed_after_some_answer_does_not_claim_that_there_was_none() {
+    let failed = |answer: Option<&str>| {
+        let mut screen = talk(0);
+        let row = screen.tables.sessions[0].clone();
+        let answer = answer.map(|text| entry(&row, 2, Body::Agent { text: text.into(), offset: 0 }));
+        let mut entries = vec![said(&row, 1, "hello")];
+        entries.extend(answer);
+        let outcome = Outcome::Failed { error: "the line broke".into() };
+        entries.push(entry(&row, 3, Body::Ended { outcome }));
+        entries.iter_mut().for_each(|entry| entry.turn = TurnId(1));
+        screen.tables.conversations.insert(id(1), entries);
+        screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+        last(&screen)
+    };
+    assert_eq!(failed(Some("Half of")), "failed after this: the line broke");
+    assert_eq!(failed(None), "no answer: the line broke");
 }

@@ -250,3 +250,40 @@ fn a_sequence_that_leads_nowhere_loses_no_printable_key() {
     screen.press("i ctrl-x").types("ab");
     assert_eq!(screen.draft(), "ab");
 }
+
+#[test]
+fn the_footer_and_the_buttons_of_a_question_use_the_same_words() {
+    let mut screen = two();
+    screen.press("esc q");
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("it does not ask") };
+    let hints = footer(&screen.model);
+    for button in &confirm.buttons {
+        let hint = hints.iter().find(|hint| hint.action == button.action).unwrap();
+        assert_eq!(hint.title, button.title);
+    }
+}
+
+#[test]
+fn the_footer_says_what_enter_does_in_each_field() {
+    let enter = |screen: &Screen| footer(&screen.model).first().map(|hint| hint.title.clone()).unwrap();
+    let mut screen = two();
+    screen.press("esc /");
+    assert_eq!(enter(&screen), "keep the filter");
+    screen.press("esc a");
+    assert_eq!(enter(&screen), "create");
+    screen.press("esc :");
+    assert_eq!(enter(&screen), "run");
+}
+
+#[test]
+fn where_nothing_can_be_changed_no_key_offers_to() {
+    let access = switchboard::console::app::model::Access::ReadOnly;
+    let mut screen = Screen::reached(vec![session("a", 1), session("b", 2)], Reach::StoreOnly, access);
+    for keys in ["esc", "tab", "i", "2"] {
+        screen.press(keys);
+        let offered: Vec<_> = footer(&screen.model).into_iter().map(|hint| hint.action.spec().name).collect();
+        for act in ["new-session", "stop-turn", "go-on", "send", "send-queued", "compose", "drop-item"] {
+            assert!(!offered.contains(&act), "{keys}: {offered:?}");
+        }
+    }
+}

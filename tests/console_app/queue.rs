@@ -4,12 +4,12 @@ use chrono::TimeDelta;
 use switchboard::console::app::focus::{Pane, View};
 use switchboard::console::app::msg::Failure;
 use switchboard::console::app::overlay::Overlay;
-use switchboard::domain::api::{Command, Direction, Reply};
+use switchboard::domain::api::{Command, Direction, EngineHold, Reply};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ItemId;
-use switchboard::domain::queue::{ItemState, Lane};
+use switchboard::domain::queue::{Gate, ItemState, Lane};
 
-use crate::support::screen::{Screen, id, item, key, running, session};
+use crate::support::screen::{Screen, id, item, key, noon, running, session};
 
 /// Two busy sessions: the first with a message in the slot, two items behind it, one put aside.
 fn busy() -> Screen {
@@ -83,7 +83,7 @@ fn a_key_that_can_not_act_says_why() {
     screen.press("j K");
     assert!(screen.told().contains("first of its queue"), "{}", screen.told());
     screen.press("G e");
-    assert!(screen.told().contains("superseded"), "{}", screen.told());
+    assert!(screen.told().contains("replaced"), "{}", screen.told());
     screen.press("esc d");
     assert!(screen.acts().is_empty());
 }
@@ -149,7 +149,26 @@ fn v_tells_what_an_item_waits_for() {
     let mut screen = busy();
     screen.press("j j v");
     let Some(Overlay::Viewer(viewer)) = screen.model.overlays.last() else { panic!("nothing is told") };
-    assert!(viewer.text.contains("for 1 item before it in the queue"), "{}", viewer.text);
+    for told in
+        ["for the end of turn 7 since", "/stop stops it", "1 before it, then this one, 2nd of the queue"]
+    {
+        assert!(viewer.text.contains(told), "{}", viewer.text);
+    }
+}
+
+#[test]
+fn while_the_engine_is_on_hold_v_names_the_way_out_that_works() {
+    let mut screen = busy();
+    screen.tables.change("one", |row| row.turn = None);
+    screen.tables.engine.gate = Gate::Held;
+    screen.tables.engine.held = Some(EngineHold { since: noon(), why: "the disk".into() });
+    screen.happens(None, EventKind::EngineHeld { why: "the disk".into() });
+    screen.press("v");
+    let Some(Overlay::Viewer(viewer)) = screen.model.overlays.last() else { panic!("nothing is told") };
+    for told in ["on hold since 13:00: the disk", "frees it    :release", "this message: it is in the slot"] {
+        assert!(viewer.text.contains(told), "{}", viewer.text);
+    }
+    assert!(!viewer.text.contains("/continue") && !viewer.text.contains("end of turn"), "{}", viewer.text);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, Failure, Reach};
 use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::api::{Command, ComposerMemory, Reply};
-use switchboard::domain::id::ItemId;
+use switchboard::domain::id::{ItemId, TurnId};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Source};
 
 use crate::support::screen::{Screen, id, item, key, noon, running, session};
@@ -185,7 +185,7 @@ fn arrows_choose_in_the_completion_and_esc_closes_it_first() {
     let popup = screen.model.composer().unwrap().popup.clone().unwrap();
     assert!(popup.entries.len() > 1);
     screen.press("down enter");
-    assert_eq!(screen.draft().trim_end(), format!("/{}", popup.entries[1].name));
+    assert!(popup.entries[1].title.starts_with(screen.draft().trim_end()), "{}", screen.draft());
     screen.press("ctrl-u").types("/st").press("esc");
     assert!(screen.model.composer().unwrap().popup.is_none());
     assert_eq!(screen.model.pane, Pane::Composer);
@@ -256,11 +256,12 @@ fn a_command_that_would_lose_something_asks_and_does_it_on_yes() {
     screen.types("/new").press("enter");
     screen.replies(Ok(Reply::Asks {
         question: "2 waiting messages would be lost".into(),
-        confirm: "/new!".into(),
+        confirm: "/new! fresh start".into(),
     }));
-    assert!(matches!(screen.model.overlays.last(), Some(Overlay::Confirm(_))));
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("it does not ask") };
+    assert_eq!(confirm.buttons[1].title, "start anew");
     screen.press("y");
-    assert!(screen.acts().contains(&&submitted("/new!", Intent::Plain)));
+    assert!(screen.acts().contains(&&submitted("/new! fresh start", Intent::Plain)));
 }
 
 #[test]
@@ -298,4 +299,44 @@ fn an_acknowledgement_is_taken_away_when_it_is_true_no_more() {
     let ended = switchboard::domain::event::EventKind::TurnEnded { turn, item: ItemId(1), outcome };
     screen.happens(Some(&id(1)), ended);
     assert_eq!(screen.ack(), "");
+}
+
+#[test]
+fn what_undo_and_retry_hid_is_told_under_the_composer() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("/undo 2").press("enter");
+    let undo = Command::ShowTurns { session: id(1), turns: vec![] };
+    screen.replies(Ok(Reply::Done { words: "2 turns hidden".into(), undo: Some(undo.into()) }));
+    assert_eq!(screen.ack(), "2 turns hidden; alt-u shows them again (10 s)");
+    screen.types("/retry").press("enter");
+    screen.commands.retain(|(_, command)| matches!(command, Command::Submit { .. }));
+    screen.tables.change("console", |row| *row = running(row.clone(), 3));
+    let ack = Ack::Running { turn: TurnId(3) };
+    screen.replies(Ok(Reply::Accepted { session: id(1), item: ItemId(5), ack }));
+    assert_eq!(screen.ack(), "the last answer is hidden, its message runs again: running");
+}
+
+#[test]
+fn the_completion_begins_with_what_can_be_done_now_and_offers_the_words_of_a_command() {
+    let offered = |screen: &Screen| -> Vec<String> {
+        let popup = screen.model.composer().and_then(|composer| composer.popup.clone());
+        popup.into_iter().flat_map(|popup| popup.entries).map(|entry| entry.title).collect()
+    };
+    let place = |titles: &[String], of: &str| titles.iter().position(|title| title == of).unwrap();
+    let mut idle = Screen::on(vec![session("console", 1)]);
+    idle.types("/");
+    let titles = offered(&idle);
+    assert!(place(&titles, "/stop") > place(&titles, "/status"), "{titles:?}");
+    let mut busy = Screen::on(vec![running(session("console", 1), 7)]);
+    busy.types("/");
+    let titles = offered(&busy);
+    assert!(place(&titles, "/stop") < place(&titles, "/retry"), "{titles:?}");
+    busy.press("ctrl-u").types("/busy in");
+    assert_eq!(offered(&busy), ["interrupt"]);
+    busy.press("tab");
+    assert_eq!(busy.draft(), "/busy interrupt");
+    busy.press("ctrl-u").types("/busy ").press("tab");
+    assert_eq!(offered(&busy), ["replace", "queue", "interrupt", "steer"]);
+    busy.press("ctrl-u").types("/busy ").press("enter");
+    assert_eq!(busy.acts(), [&submitted("/busy ", Intent::Plain)], "without a word Enter shows the mode");
 }

@@ -105,8 +105,8 @@ actions! {
         Quit "quit" "quit" Asks Never "leave: asks what becomes of the engine";
     }
     List {
-        Down "down" "down" None NotNeeded "down";
-        Up "up" "up" None NotNeeded "up";
+        Down "down" "next" None NotNeeded "down";
+        Up "up" "previous" None NotNeeded "up";
         First "first" "first" None NotNeeded "first";
         Last "last" "last" None NotNeeded "last; in a stream follow again";
         PageDown "page-down" "page" None NotNeeded "a page down";
@@ -115,7 +115,7 @@ actions! {
         HalfUp "half-up" "half page back" None NotNeeded "half a page up";
         IntoNext "into-next" "into" None NotNeeded "into the next pane";
         ToPrevious "to-previous" "before" None NotNeeded "to the pane before";
-        Filter "filter" "filter" None NotNeeded "filter the list; search in conversation and log";
+        Filter "filter" "filter" None NotNeeded "filter the list (words, state:runs, platform:telegram, !not); search in conversation and log";
         NextMatch "next-match" "next match" None NotNeeded "next match";
         PreviousMatch "previous-match" "match before" None NotNeeded "previous match";
     }
@@ -138,7 +138,7 @@ actions! {
         MoveUp "move-up" "up" None Key "move it up";
         MoveDown "move-down" "down" None Key "move it down";
         SwitchLane "switch-lane" "slot/queue" None Key "between the slot and the queue";
-        PutBack "put-back" "put back" None Key "put a replaced or cleared message back; release a held queue";
+        PutBack "put-back" "put back" None Key "put a replaced or dropped message back; release a held queue";
         ClearQueue "clear-queue" "clear" Asks Key "clear this session's queue (asks, with the count)";
         GoToSession "go-to-session" "session" None NotNeeded "go to the session";
     }
@@ -185,8 +185,8 @@ actions! {
     }
     Picker {
         Accept "accept" "run" None NotNeeded "take the marked entry";
-        PickerUp "picker-up" "up" None NotNeeded "entry up";
-        PickerDown "picker-down" "down" None NotNeeded "entry down";
+        PickerUp "picker-up" "previous" None NotNeeded "entry up";
+        PickerDown "picker-down" "next" None NotNeeded "entry down";
         PickerPageUp "picker-page-up" "page up" None NotNeeded "a page of entries up";
         PickerPageDown "picker-page-down" "page down" None NotNeeded "a page of entries down";
     }
@@ -203,8 +203,8 @@ actions! {
         CardStartHere "card-start-here" "start it here" None NotNeeded "engine gone: start it here";
     }
     Viewer {
-        ViewerUp "viewer-up" "up" None NotNeeded "line up";
-        ViewerDown "viewer-down" "down" None NotNeeded "line down";
+        ViewerUp "viewer-up" "line back" None NotNeeded "line up";
+        ViewerDown "viewer-down" "line" None NotNeeded "line down";
         ViewerPageUp "viewer-page-up" "page back" None NotNeeded "a page up";
         ViewerPageDown "viewer-page-down" "page" None NotNeeded "a page down";
         ViewerFirst "viewer-first" "first" None NotNeeded "first line";

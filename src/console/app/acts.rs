@@ -8,8 +8,8 @@ use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, asking, availability, front, item_acts, notices, panes, picking, scroll, search, typing, walk,
-    why, words, writing,
+    Model, asking, availability, completing, front, item_acts, notices, panes, picking, scroll, search,
+    typing, walk, why, words, writing,
 };
 use crate::domain::api::Command;
 use crate::domain::event::Level;
@@ -64,7 +64,7 @@ fn perform(model: &mut Model, action: Action) {
         A::StepBack => asking::step_back(model),
         A::Redraw => model.effects.push(Effect::Redraw),
         A::Suspend => model.effects.push(Effect::Suspend),
-        A::NextPane if writing::tab_completes(model) => writing::complete(model),
+        A::NextPane if completing::tab_completes(model) => completing::complete(model),
         A::NextPane => tab(model, 1),
         A::PreviousPane => tab(model, -1),
         A::Out => panes::out(model),

@@ -5,7 +5,7 @@ use super::focus::Focus;
 use super::model::Link;
 use super::msg::{Effect, Leave, Reach, Tone};
 use super::overlay::{Button, CardKind, Confirm, Deed, Overlay, Viewer};
-use super::{Model, acts, notices, panes, words, writing};
+use super::{Model, acts, completing, notices, panes, words, writing};
 use crate::domain::api::Command;
 use crate::domain::queue::Intent;
 use crate::domain::sanitize::{many_lines, one_line};
@@ -36,6 +36,12 @@ pub(super) fn open_question(model: &mut Model, question: &str, detail: &str, but
     model.dirty = true;
 }
 
+const STOPS_AT_ONCE: &str = "The engine stops at once; what waits stays on disk.";
+const DRAINS: &str = "A stopping engine begins no turn, gives those that run the drain's time to end and \
+                      then cuts them; what waits stays on disk.";
+const LEFT_RUNNING: &str = "Left running, it goes on in this terminal without a screen, until Ctrl-C here or \
+                            `switchboard stop`; `switchboard` in another terminal looks in.";
+
 /// Asks how to leave.
 pub(super) fn ask_quit(model: &mut Model) {
     let running = model.overview.as_ref().map_or(0, |overview| overview.running);
@@ -61,10 +67,7 @@ pub(super) fn ask_quit(model: &mut Model) {
         ),
         Link::Up(Reach::Here) => (
             "Stop the engine, or leave it running without a screen?",
-            format!(
-                "{turns}. Stopping waits a while for what runs and then cuts it; what waits stays on disk. \
-                 Left running, switchboard looks in again and switchboard stop ends it."
-            ),
+            format!("{turns}. {} {LEFT_RUNNING}", if running == 0 { STOPS_AT_ONCE } else { DRAINS }),
             vec![
                 cancel,
                 button("stop the engine", Action::Yes, Deed::StopAndQuit),
@@ -234,7 +237,7 @@ pub(super) fn step_back(model: &mut Model) {
     match model.focus() {
         _ if !model.pending.is_empty() => model.pending.clear(),
         Focus::Overlay | Focus::Card | Focus::Pane(super::focus::Pane::Filter) => panes::out(model),
-        Focus::Pane(_) if in_composer && writing::close_popup(model) => {}
+        Focus::Pane(_) if in_composer && completing::close(model) => {}
         Focus::Pane(_)
             if in_composer && model.composer().is_some_and(|composer| !composer.text.is_empty()) =>
         {

@@ -26,8 +26,10 @@ pub struct Border {
 pub enum Weight {
     /// The normal course.
     Normal,
-    /// Something is put aside or stopped by it.
-    Strong,
+    /// A message that waits is put aside by it.
+    Replaces,
+    /// The running turn is stopped by it.
+    Stops,
     /// Nothing can be sent.
     Refused,
 }
@@ -109,13 +111,15 @@ fn words(model: &Model, intent: Intent) -> (String, Weight) {
             (behind("runs next".to_owned()), Weight::Normal)
         }
         Ok(Placement::Slot { replaces: None, interrupts: Some(_) }) => {
-            ("STOPS the turn, runs next".to_owned(), Weight::Strong)
+            ("STOPS the turn, runs next".to_owned(), Weight::Stops)
         }
         Ok(Placement::Slot { replaces: Some(_), interrupts }) => {
             let slot =
                 model.front_row.as_ref().and_then(|row| row.slot.as_deref()).unwrap_or("the one before");
-            let stops = if interrupts.is_some() { ", STOPS the turn" } else { "" };
-            (format!("REPLACES \"{slot}\"{stops}"), Weight::Strong)
+            match interrupts {
+                None => (format!("REPLACES \"{slot}\""), Weight::Replaces),
+                Some(_) => (format!("REPLACES \"{slot}\", STOPS the turn"), Weight::Stops),
+            }
         }
         Ok(Placement::Queue) => {
             let held = now.hold.map_or("", |_| ", held");

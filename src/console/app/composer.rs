@@ -3,7 +3,6 @@
 use super::msg::Ticket;
 use super::text::TextField;
 use crate::domain::id::SessionKey;
-use crate::domain::slash;
 
 /// The composer of one session.
 #[derive(Debug, Clone, Default)]
@@ -57,13 +56,24 @@ pub enum AckState {
     Refused,
 }
 
-/// The completion of a slash command.
+/// The completion of a slash command, or of a word that it takes.
 #[derive(Debug, Clone)]
 pub struct Popup {
-    /// The commands that fit, best first; never empty.
-    pub entries: Vec<&'static slash::Spec>,
+    /// What fits, best first; never empty.
+    pub entries: Vec<Completion>,
     /// The marked one.
     pub marked: usize,
+}
+
+/// What a completion offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// How it is written: `/queue [TEXT]`, `interrupt`.
+    pub title: String,
+    /// What it does, in one line.
+    pub help: &'static str,
+    /// The draft when it is taken.
+    pub(super) text: String,
 }
 
 /// What is on its way to the engine.

@@ -84,7 +84,7 @@ pub enum ShownBody {
     PutAside {
         /// The words.
         text: String,
-        /// What became of it: `replaced (kept)`, `cleared: …`.
+        /// What became of it: `replaced (kept)`, `dropped by the operator (kept)`.
         note: String,
     },
 }

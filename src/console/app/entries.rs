@@ -8,7 +8,6 @@ use super::stream::{self, Joined, Kept, Live};
 use crate::domain::Time;
 use crate::domain::api::{ConversationPage, Piece, StreamKind};
 use crate::domain::history::{Body, Entry};
-use crate::domain::queue::ItemState;
 use crate::domain::sanitize::{many_lines, one_line};
 use crate::domain::turn::{Outcome, TurnState};
 
@@ -73,10 +72,7 @@ impl Conversation {
     /// Takes in the messages of this session that were put aside.
     pub(super) fn take_put_aside(&mut self, rows: &[ItemRow]) {
         let aside = rows.iter().filter(|row| row.was_put_aside()).map(|row| {
-            let word = match row.row.item.state {
-                ItemState::Superseded => "replaced",
-                _ => "cleared",
-            };
+            let word = row.row.item.state.word();
             let note = match &row.note {
                 Some(note) if note.starts_with(word) => format!("{note} (kept)"),
                 Some(note) => format!("{word} (kept): {note}"),
@@ -203,10 +199,11 @@ impl Conversation {
             }
             let key = EntryKey::Message(kept.entry.id);
             let fold = self.fold(key, self.usual_fold(&kept.entry.body));
-            entries.push(match old.remove(&key) {
+            let shown = match old.remove(&key) {
                 Some(shown) if shown.revision == kept.revision && shown.fold == fold => shown,
-                _ => Shown { fold, ..shown(&kept.entry, key, kept.revision) },
-            });
+                _ => Shown { fold, ..shown(&kept.entry, key, kept.revision, &entries) },
+            };
+            entries.push(shown);
         }
         // What is put aside while a turn runs stands in the queue's pane until the turn has ended.
         if !self.turn_runs() {
@@ -280,7 +277,10 @@ pub(super) enum Reload {
     Replace,
 }
 
-fn shown(entry: &Entry, key: EntryKey, revision: u64) -> Shown {
+/// An entry as it is shown; `before` is what stands before it.
+fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown {
+    let mut of_turn = before.iter().rev().take_while(|shown| shown.turn == Some(entry.turn));
+    let answered = of_turn.any(|shown| matches!(shown.body, ShownBody::Agent { .. }));
     let clean = |text: &str| many_lines(text).into_owned();
     let line = |text: &str| one_line(text).into_owned();
     let body = match &entry.body {
@@ -299,7 +299,8 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64) -> Shown {
         Body::Ended { outcome } => match outcome {
             Outcome::Done => ShownBody::System { text: "answered".to_owned(), failed: false },
             Outcome::Failed { error } => {
-                ShownBody::System { text: format!("no answer: {}", line(error)), failed: true }
+                let words = if answered { "failed after this" } else { "no answer" };
+                ShownBody::System { text: format!("{words}: {}", line(error)), failed: true }
             }
             Outcome::Interrupted { cause } => {
                 ShownBody::System { text: cause.words().to_owned(), failed: false }

@@ -1,12 +1,13 @@
 //! What the footer says: the keys that matter for the focus, from the key map.
 
 use super::action::Action;
-use super::border::{Weight, border};
+use super::border::{Weight, border, locked};
 use super::conversation::Fold;
 use super::focus::{Focus, Pane, View};
 use super::key::sequence_name;
 use super::keymap::Context;
-use super::overlay::{CardKind, Overlay};
+use super::overlay::{CardKind, Overlay, PickerKind};
+use super::search::{filter_offers, filter_pane};
 use super::typing::chain;
 use super::{Model, asking, availability, item_acts};
 
@@ -29,7 +30,13 @@ pub fn footer(model: &Model) -> Vec<Hint> {
     let card = model.card.as_ref().filter(|_| matches!(model.focus(), Focus::Pane(_)));
     let card = card.map(|_| Action::NextNeed);
     let actions = card.into_iter().chain(actions(model)).chain([Action::Help]);
-    actions.filter_map(|action| hint(model, action)).collect()
+    let locked = locked(model);
+    let shown = |hint: &Hint| match &locked {
+        // Where nothing can be changed, what would is not offered.
+        Some(_) => hint.why_not != locked && hint.action != Action::Compose,
+        None => true,
+    };
+    actions.filter_map(|action| hint(model, action)).filter(shown).collect()
 }
 
 /// The keys of a sequence that was begun, with what each next key would do.
@@ -62,11 +69,27 @@ fn hint(model: &Model, action: Action) -> Option<Hint> {
 
 /// What an action is called here: some say more exactly what they would do now.
 fn title(model: &Model, action: Action) -> String {
+    if let (Focus::Overlay, Some(Overlay::Confirm(confirm))) = (model.focus(), model.overlays.last())
+        && let Some(button) = confirm.buttons.iter().find(|button| button.action == action)
+    {
+        return button.title.clone();
+    }
     let here = match action {
         Action::Send => match model.composer().and_then(|composer| composer.popup.as_ref()) {
             Some(_) => "complete",
-            None if border(model).weight == Weight::Strong => "replace or stop",
-            None => "send",
+            None => match border(model).weight {
+                Weight::Replaces => "replace",
+                Weight::Stops => "stop and send",
+                Weight::Normal | Weight::Refused => "send",
+            },
+        },
+        Action::Accept => match (model.overlays.last(), filter_offers(model)) {
+            (Some(Overlay::NewSession(_)), _) => "create",
+            (Some(Overlay::Picker(picker)), _) if picker.kind == PickerKind::History => "take",
+            (Some(_), _) => "run",
+            (None, Some(_)) => "to the composer",
+            (None, None) if filter_pane(model) == Pane::Conversation || model.view == View::Log => "search",
+            (None, None) => "keep the filter",
         },
         Action::Fold => {
             match model.conversation.cursor_index().map(|index| model.conversation.entries[index].fold) {

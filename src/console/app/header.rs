@@ -1,8 +1,11 @@
 //! What the header says, most urgent first.
 
 use super::Model;
+use super::action::Action;
+use super::border::locked;
 use super::model::{Access, Link};
 use super::msg::Reach;
+use super::typing::key_name;
 use crate::domain::Time;
 use crate::domain::api::{Drain, EngineHold, StoreTrouble};
 
@@ -21,6 +24,8 @@ pub struct Header {
     pub access: Access,
     /// The operator's hold; its words are safe to show.
     pub hold: Option<EngineHold>,
+    /// What ends a hold: `:release`; none: this screen can't.
+    pub release: Option<String>,
     /// The drain, while the engine stops; its words are safe to show.
     pub drain: Option<Drain>,
     /// Why the store can't be written; its words are safe to show.
@@ -63,6 +68,7 @@ pub fn header(model: &Model) -> Header {
         },
         access: model.access,
         hold: status.and_then(|status| status.held.clone()),
+        release: locked(model).is_none().then(|| key_name(model, Action::Release)),
         drain: status.filter(|_| !gone).and_then(|status| status.drain.clone()),
         trouble: status.and_then(|status| status.store_trouble.clone()),
         clock: local.format("%H:%M").to_string(),

@@ -41,7 +41,7 @@ pub(super) fn why_not(model: &Model, action: Action) -> Option<String> {
         ItemState::Running => Some("it runs already: /stop ends its turn".to_owned()),
         state => {
             let key = typing::key_name(model, Action::PutBack);
-            Some(format!("it is {}; {key} puts it back", state.as_str()))
+            Some(format!("it is {}; {key} puts it back", state.word()))
         }
     };
     let in_queue = || match row.row.item.lane {
@@ -87,7 +87,7 @@ pub(super) fn perform(model: &mut Model, action: Action) {
             let waiting = words::count(waiting_beside(model, &row), "waiting message");
             let question = format!("Clear the queue of {}: {waiting}?", row.session_name);
             let deed = Deed::Command(Box::new(Command::ClearQueue { session }));
-            asking::ask(model, &question, "They are kept as cleared and can be put back.", "clear", deed);
+            asking::ask(model, &question, "They are kept and can be put back.", "clear", deed);
         }
         Action::GoToSession => {
             let key = row.row.key.clone();

@@ -39,13 +39,13 @@ impl ItemRow {
         self.row.item.id
     }
 
-    /// Where it stands, in a word: `next`, `1`, `runs`, `superseded`.
+    /// Where it stands, in a word: `next`, `1`, `runs`, `replaced`.
     pub fn place(&self) -> String {
         match (self.row.item.state, self.row.item.lane, self.row.position) {
             (ItemState::Running, _, _) => "runs".to_owned(),
             (ItemState::Waiting, Lane::Slot, _) => "next".to_owned(),
             (ItemState::Waiting, Lane::Queue, Some(position)) => position.to_string(),
-            (state, _, _) => state.as_str().to_owned(),
+            (state, _, _) => state.word().to_owned(),
         }
     }
 

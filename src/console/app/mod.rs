@@ -6,10 +6,10 @@
 //! - [`focus`]: where the keys go.
 //! - [`sessions`], [`conversation`], [`items`], [`log`], [`composer`], [`overlay`], [`notices`]: the
 //!   panes' and overlays' state.
-//! - [`header`], [`footer`], [`border`], [`why`], [`words`]: what the frame around them says.
+//! - [`header`], [`footer`], [`border`], [`facts`], [`words`]: what the frame around them says.
 //!
 //! Behind `update`: `typing` turns keys into actions and `acts` runs them: `walk` and `scroll` move,
-//! `panes` moves the focus, `search` filters, `writing` is the composer, `item_acts` the queue,
+//! `panes` moves the focus, `search` filters, `writing` and `completing` are the composer, `item_acts` the queue,
 //! `picking` and `asking` the overlays. `requests` asks, `answers`, `replies` and `updates` take in
 //! what comes, `entries` and `stream` make the conversation of it.
 //!
@@ -22,10 +22,12 @@ mod answers;
 mod asking;
 mod availability;
 pub mod border;
+mod completing;
 pub mod composer;
 pub mod conversation;
 mod docs;
 mod entries;
+pub mod facts;
 pub mod focus;
 pub mod footer;
 mod front;
@@ -54,7 +56,7 @@ mod typing;
 mod update;
 mod updates;
 mod walk;
-pub mod why;
+mod why;
 pub mod words;
 mod writing;
 

@@ -3,7 +3,7 @@
 use super::focus::{Focus, Pane, View};
 use super::items::ItemRow;
 use super::search::{filter_changed, filter_field, filter_pane, held_filter};
-use super::{Model, acts, asking, writing};
+use super::{Model, acts, asking, completing};
 
 /// For so long after it was sent, a message that was put aside keeps the queue's pane open.
 const LATELY: chrono::TimeDelta = chrono::TimeDelta::hours(1);
@@ -90,7 +90,7 @@ pub(super) fn out(model: &mut Model) {
     match model.focus() {
         Focus::Overlay => asking::close(model),
         Focus::Card => hide_card(model),
-        Focus::Pane(Pane::Composer) if writing::close_popup(model) => {}
+        Focus::Pane(Pane::Composer) if completing::close(model) => {}
         Focus::Pane(Pane::Filter) => {
             filter_field(model).set("");
             filter_changed(model);

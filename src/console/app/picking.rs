@@ -1,6 +1,6 @@
 //! Pickers: help, palette and history search; and the name of a new session.
 
-use super::action::{Action, TABLE};
+use super::action::{Action, Spec, TABLE};
 use super::focus::{Pane, View};
 use super::keymap::Context;
 use super::msg::{Pace, Question, Tone};
@@ -47,16 +47,22 @@ pub(super) fn open_palette(model: &mut Model) {
         use Context::{Card, Editor, Picker, Text, Viewer};
         matches!(home, Card | Editor | Picker | Text | Viewer)
     };
-    let actions = TABLE.iter().filter(|spec| !inner(spec.home)).map(|spec| PickerEntry {
+    let action = |spec: &Spec| PickerEntry {
         keys: model.keymap.keys_anywhere(spec.action).unwrap_or_default(),
         ..action_entry(model, spec.action)
-    });
+    };
+    // Moving about is what keys are for: it comes last.
+    let actions = TABLE.iter().filter(|spec| !inner(spec.home));
+    let (moves, acts): (Vec<&Spec>, Vec<&Spec>) =
+        actions.partition(|spec| matches!(spec.home, Context::List | Context::Composer));
     let commands = slash::TABLE.iter().map(|spec| {
         let space = if spec.args.is_empty() { "" } else { " " };
         entry(spec.usage(), spec.help, Run::Draft(format!("/{}{space}", spec.name)))
     });
     let sessions = model.sessions.rows.iter().take(100).map(session_entry);
-    let entries = actions.chain(commands).chain(sessions).collect();
+    let (acts, moves) = (acts.into_iter().map(action), moves.into_iter().map(action));
+    let mut entries: Vec<PickerEntry> = acts.chain(sessions).chain(commands).chain(moves).collect();
+    entries.sort_by_key(|entry| entry.why_not.is_some());
     open(model, PickerKind::Palette, entries);
 }
 
@@ -117,13 +123,14 @@ pub(super) fn text_changed(model: &mut Model) {
 /// Narrows the entries to those that fit what is typed, best first.
 fn narrow(picker: &mut Picker) {
     let typed = picker.text.text();
+    let wanted = typed.trim().to_lowercase();
     let mut fitting: Vec<(i64, &PickerEntry)> = picker
         .all
         .iter()
         .filter_map(|entry| {
             let title = fuzzy::score(&typed, &entry.title);
-            // A title says more than a detail.
-            let detail = || fuzzy::score(&typed, &entry.detail).map(|score| score / 4);
+            // A title says more than a detail, in which only whole words count.
+            let detail = || entry.detail.to_lowercase().contains(&wanted).then_some(i64::MIN);
             title.or_else(detail).map(|score| (score, entry))
         })
         .collect();

@@ -1,13 +1,15 @@
 //! Replies to commands: the acknowledgement under the composer, a notice, a text, or a question.
 
+use super::action::Action;
 use super::composer::{AckLine, AckState, Lasts, Sent};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::overlay::{Deed, Overlay};
 use super::requests::mark_front;
-use super::{Model, acts, asking, front, notices, words, writing};
+use super::{Model, acts, asking, front, notices, typing, words, writing};
 use crate::domain::api::Reply;
 use crate::domain::id::SessionKey;
 use crate::domain::sanitize::one_line;
+use crate::domain::slash::{self, Draft, Slash};
 
 /// What a command on its way is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,7 +118,24 @@ fn accept(model: &mut Model, sent: &Sent, reply: Reply) -> String {
     match &reply {
         Reply::Accepted { ack, .. } => {
             let view: &Model = model;
-            ack.words(|at| words::clock(view, at))
+            let words = ack.words(|at| words::clock(view, at));
+            match slash::parse(&sent.text) {
+                Ok(Draft::Command(Slash::Retry, _)) => {
+                    format!("the last answer is hidden, its message runs again: {words}")
+                }
+                _ => words,
+            }
+        }
+        Reply::Done { words, undo: Some(_) } => {
+            let key = model.keymap.keys_of(typing::chain(model), Action::UndoAct);
+            let key = key.unwrap_or_else(|| typing::key_name(model, Action::UndoAct));
+            let back = match slash::parse(&sent.text) {
+                Ok(Draft::Command(Slash::Undo(_), _)) => "shows them again",
+                _ => "takes it back",
+            };
+            let words = format!("{words}; {key} {back} (10 s)");
+            done(model, &sent.key, reply);
+            words
         }
         Reply::Done { words, undo: None } if line_is_seen => {
             let words = words.clone();
@@ -155,8 +174,11 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
         Reply::Done { words, undo } => notices::push(model, Tone::Info, &words, undo.map(|undo| *undo)),
         Reply::Shown { title, text } => asking::show_text(model, &title, &text),
         Reply::Asks { question, confirm } => {
-            let deed = Deed::Submit { key: key.clone(), text: confirm.clone() };
-            asking::ask(model, &question, "", &one_line(&confirm), deed);
+            let yes = match slash::parse(&confirm) {
+                Ok(Draft::Command(Slash::New { .. }, _)) => "start anew".to_owned(),
+                _ => one_line(&confirm).into_owned(),
+            };
+            asking::ask(model, &question, "", &yes, Deed::Submit { key: key.clone(), text: confirm });
         }
         Reply::Session { key, words, .. } => {
             model.tell(Tone::Info, words);

@@ -212,10 +212,10 @@ fn help_key(model: &Model) -> String {
     model.keymap.keys_of(chain(model), Action::Help).unwrap_or_else(|| key_name(model, Action::Help))
 }
 
-/// The key of an action, for a sentence; its name in the palette if it has none.
+/// The key of an action, for a sentence; the palette with its name if it has none: `:release`.
 pub(super) fn key_name(model: &Model, action: Action) -> String {
-    model
-        .keymap
-        .keys_anywhere(action)
-        .unwrap_or_else(|| format!("\"{}\" in the palette", action.spec().title))
+    model.keymap.keys_anywhere(action).unwrap_or_else(|| {
+        let palette = model.keymap.keys_of(&[Context::Global, Context::Always], Action::Palette);
+        format!("{}{}", palette.unwrap_or_default(), action.spec().title)
+    })
 }

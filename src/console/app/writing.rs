@@ -1,12 +1,11 @@
-//! Writing: drafts, sending, history, completion.
+//! Writing: drafts, sending, history.
 
 use super::action::Action;
-use super::composer::{AckLine, AckState, Composer, Lasts, Popup, Sent};
-use super::focus::{Focus, Pane};
+use super::composer::{AckLine, AckState, Composer, Lasts, Sent};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::{Overlay, Run};
 use super::replies::Purpose;
-use super::{Model, acts, asking, border, fuzzy, picking};
+use super::{Model, acts, asking, border, completing, picking};
 use crate::domain::api::{Command, ComposerMemory};
 use crate::domain::id::SessionKey;
 use crate::domain::queue::{Intent, Source, check_text};
@@ -56,10 +55,10 @@ pub(super) fn text_changed(model: &mut Model) {
     {
         composer.browsing = None;
     }
-    composer.popup = completions(composer);
     if composer.ack.as_ref().is_some_and(|ack| ack.state != AckState::Sending) && !composer.text.is_empty() {
         composer.ack = None;
     }
+    completing::offer(model);
     model.effects.push(Effect::Timer { timer: Timer::SaveDraft, at: model.now + SAVE_AFTER });
     model.dirty = true;
 }
@@ -114,7 +113,7 @@ pub(super) fn let_go(model: &mut Model) {
 
 /// Enter in the composer: accepts a completion, or sends.
 pub(super) fn enter(model: &mut Model) {
-    if !accept_completion(model) {
+    if !completing::accept(model) {
         send(model, Intent::Plain);
     }
 }
@@ -235,64 +234,6 @@ fn browse(composer: &mut Composer, direction: i64) {
         None => composer.text.set(&draft),
     }
     composer.popup = None;
-}
-
-/// The slash commands that fit what is typed, while only the command's word is being typed.
-fn completions(composer: &Composer) -> Option<Popup> {
-    let [line] = composer.text.lines() else { return None };
-    let word = line.strip_prefix('/')?;
-    if word.contains(char::is_whitespace) || word.starts_with('/') {
-        return None;
-    }
-    let mut fitting: Vec<(i64, &'static slash::Spec)> = slash::TABLE
-        .iter()
-        .filter_map(|spec| {
-            let names = std::iter::once(spec.name).chain(spec.aliases.iter().copied());
-            names.filter_map(|name| fuzzy::score(word, name)).max().map(|score| (score, spec))
-        })
-        .collect();
-    fitting.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    let entries: Vec<_> = fitting.into_iter().map(|(_, spec)| spec).collect();
-    (!entries.is_empty()).then_some(Popup { entries, marked: 0 })
-}
-
-/// Completes the marked command. False if there is no popup, or the command's word is complete.
-pub(super) fn accept_completion(model: &mut Model) -> bool {
-    let composer = composer(model);
-    let Some(popup) = composer.popup.take() else { return false };
-    let Some(spec) = popup.entries.get(popup.marked) else { return false };
-    let typed = composer.text.text();
-    let word = typed.trim_start_matches('/');
-    if word == spec.name || (popup.marked == 0 && spec.aliases.contains(&word)) {
-        return false;
-    }
-    let space = if spec.args.is_empty() { "" } else { " " };
-    composer.text.set(&format!("/{}{space}", spec.name));
-    text_changed(model);
-    self::composer(model).popup = None;
-    true
-}
-
-/// Whether tab completes here instead of leaving the pane.
-pub(super) fn tab_completes(model: &Model) -> bool {
-    model.focus() == Focus::Pane(Pane::Composer)
-        && model.composer().is_some_and(|composer| {
-            composer.popup.is_some()
-                || composer.text.lines().first().is_some_and(|line| line.starts_with('/'))
-        })
-}
-
-/// Tab in a text that begins with `/`: completion only.
-pub(super) fn complete(model: &mut Model) {
-    if !accept_completion(model) {
-        let key = super::typing::key_name(model, Action::Out);
-        model.tell(Tone::Note, format!("nothing to complete here; {key} goes out"));
-    }
-}
-
-/// Closes the completion. False if there is none.
-pub(super) fn close_popup(model: &mut Model) -> bool {
-    composer(model).popup.take().is_some()
 }
 
 /// The text that came back from the external editor.

@@ -39,7 +39,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let (enter, role) = match border.weight {
         _ if completes => ("enter: completes".to_owned(), Role::Quiet),
         Weight::Normal => (format!("{what}: {}", border.enter), Role::Quiet),
-        Weight::Strong => (format!("{what}: {}", border.enter), Role::Warning),
+        Weight::Replaces | Weight::Stops => (format!("{what}: {}", border.enter), Role::Warning),
         Weight::Refused => (border.enter, Role::Bad),
     };
     paint.target(area.whole(), Target::Pane(Pane::Composer));

@@ -24,16 +24,21 @@ pub(super) fn draw_item(paint: &mut Paint<'_>, screen: Rect, editor: &ItemEditor
     draw_failure(paint, below, editor.failed.as_deref());
 }
 
+const NAME_RULE: &str = "One word: no spaces, no / \\ : , and no .. in it. A whole session key is taken too: \
+                         agent:main:<platform>:<chat_type>:<chat_id>.";
+
 /// The name of a new session.
 pub(super) fn draw_prompt(paint: &mut Paint<'_>, screen: Rect, prompt: &Prompt) {
     let width = card::text_width(screen, WIDTH);
-    let inner = card::open(paint, screen, width, 2, "New session: its name");
+    let words = prompt.failed.as_deref().unwrap_or(NAME_RULE);
+    let rows = card::rows(words, width);
+    let inner = card::open(paint, screen, width, rows + 1, "New session: its name");
     let (field, below) = from_top(inner, 1);
     let mark = paint.canvas.glyphs.prompt;
     paint.row(field, 0).put(mark, Role::Strong);
     let field = Rect { x: field.x + 2.min(field.width), width: field.width.saturating_sub(2), ..field };
     filter::draw_field(paint, field, &prompt.text, Focused::Yes);
-    draw_failure(paint, below, prompt.failed.as_deref());
+    card::write(paint, below, words, if prompt.failed.is_some() { Role::Bad } else { Role::Quiet });
 }
 
 fn draw_failure(paint: &mut Paint<'_>, area: Rect, failed: Option<&str>) {

@@ -18,6 +18,9 @@ pub(super) fn of_list(model: &Model) -> &TextField {
     }
 }
 
+/// What the filter of sessions takes.
+const TERMS: &str = "words, state:runs, platform:telegram, !not";
+
 /// Draws the line that narrows `pane`.
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, field: &TextField, pane: Pane) {
     let model = paint.model;
@@ -33,6 +36,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, field: &TextField, pane: P
     paint.row(area, 0).skip(1).put(name, Role::Quiet);
     let begin = to_cells(1 + name.len()).min(area.width);
     let field_area = Rect { x: area.x + begin, width: area.width - begin, ..area };
+    if field.is_empty() && (pane, model.view) == (Pane::List, View::Sessions) {
+        paint.row(field_area, 0).put(TERMS, Role::Quiet);
+    }
     draw_field(paint, field_area, field, focused);
 }
 

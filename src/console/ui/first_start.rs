@@ -2,41 +2,55 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::from_top;
+use super::card;
+use super::layout::{from_left, from_top};
 use super::paint::Paint;
 use super::theme::Role;
 use crate::console::app::Model;
-use crate::console::app::model::Link;
+use crate::console::app::model::{Access, Link};
 use crate::console::app::msg::Reach;
 
-/// Whether nothing has happened in this home yet.
+/// Whether nothing has happened in this home yet, and something can be tried.
 pub(super) fn is_it(model: &Model) -> bool {
     let used = model.front_row.as_ref().is_some_and(|row| row.row.session.turns > 0);
-    !used && model.sessions.loaded && model.sessions.total <= 1 && model.sessions.filter.is_empty()
+    !used
+        && model.access == Access::Full
+        && model.sessions.loaded
+        && model.sessions.total <= 1
+        && model.sessions.filter.is_empty()
 }
 
 const GREETING: &str = "Nothing has happened here yet.";
-const PRACTICE: [&str; 2] =
-    ["The practice agent is built in: no network, no cost, and it says what it is.", ""];
-const TRY: [(&str, &str, &str); 4] = [
-    ("try", "hello", "an answer streams in here"),
-    ("", "take 20 seconds", "then send again: see what \"busy\" does"),
-    ("", "/queue say one", "work that waits behind a running turn"),
-    ("", "/help", "what the commands do"),
+const PRACTICE: &str = "The practice agent is built in: no network, no cost, and it says what it is.";
+/// What can be tried with the practice agent.
+const TRY: [(&str, &str); 4] = [
+    ("hello", "an answer streams in here"),
+    ("take 20 seconds", "then send again: see what \"busy\" does"),
+    ("/queue say one", "work that waits behind a running turn"),
+    ("/help", "what the commands do"),
 ];
-const HERE: [&str; 3] = [
-    "",
-    "The engine runs in here. Close the window and it goes on without a screen:",
-    "switchboard looks in again, switchboard stop ends it.",
+/// What can be tried with any agent.
+const TRY_ANY: [(&str, &str); 4] = [
+    ("a message", "its answer streams in here"),
+    ("another one", "while a turn runs; the border says before Enter what it will do"),
+    ("/queue TEXT", "work that waits behind a running turn"),
+    ("/help", "what the commands do"),
 ];
+const HERE: &str = "The engine runs in here. Close the window and it goes on without a screen: switchboard \
+                    looks in again, switchboard stop ends it.";
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
     let agent = model.overview.as_ref().map_or("", |overview| overview.engine.agent.as_str());
     let practice = agent.starts_with("practice");
-    let rest = say(paint, area, &[GREETING], Role::Text);
-    let mut rest = say(paint, rest, if practice { &PRACTICE } else { &[""] }, Role::Text);
-    for (label, example, tells) in TRY {
+    let area = Rect { x: area.x + 1.min(area.width), width: area.width.saturating_sub(1), ..area };
+    let mut rest = card::write(paint, area, GREETING, Role::Text);
+    if practice {
+        rest = card::write(paint, rest, PRACTICE, Role::Text);
+    }
+    rest = from_top(rest, 1).1;
+    for (at, (example, tells)) in if practice { TRY } else { TRY_ANY }.into_iter().enumerate() {
+        let label = if at == 0 { "try" } else { "" };
         rest = draw_example(paint, rest, label, example, tells);
     }
     if practice {
@@ -44,26 +58,25 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         rest = draw_example(paint, rest, "real one", &place, "");
     }
     if model.link == Link::Up(Reach::Here) {
-        say(paint, rest, &HERE, Role::Quiet);
+        card::write(paint, from_top(rest, 1).1, HERE, Role::Quiet);
     }
 }
 
-/// Writes lines from the top of `area`, and returns what is left of it.
-fn say(paint: &mut Paint<'_>, area: Rect, lines: &[&str], role: Role) -> Rect {
-    let mut rest = area;
-    for line in lines {
-        paint.row(rest, 0).skip(1).put(line, role);
-        rest = from_top(rest, 1).1;
-    }
-    rest
-}
-
+/// Writes an example and what it shows, wrapped in its column, and returns what is left of `area`.
 fn draw_example(paint: &mut Paint<'_>, area: Rect, label: &str, example: &str, tells: &str) -> Rect {
-    let mut pen = paint.row(area, 0);
-    pen.skip(3).column(label, 11, Role::Quiet);
-    match tells {
-        "" => pen.put(example, Role::Strong),
-        tells => pen.column(example, 18, Role::Strong).put(tells, Role::Text),
-    };
-    from_top(area, 1).1
+    const LABEL: u16 = 11;
+    const EXAMPLE: u16 = 18;
+    paint.row(area, 0).skip(2).column(label, usize::from(LABEL), Role::Quiet);
+    let (_, column) = from_left(area, 2 + LABEL);
+    if tells.is_empty() {
+        return below(area, card::write(paint, column, example, Role::Strong));
+    }
+    paint.row(column, 0).column(example, usize::from(EXAMPLE), Role::Strong);
+    let (_, column) = from_left(column, EXAMPLE);
+    below(area, card::write(paint, column, tells, Role::Text))
+}
+
+/// What of `area` is beside and below `rest`, a part of it.
+fn below(area: Rect, rest: Rect) -> Rect {
+    Rect { y: rest.y, height: rest.height, ..area }
 }

@@ -12,21 +12,20 @@ use crate::console::app::action::Action;
 use crate::console::app::header::{Engine, Header, header};
 use crate::console::app::model::Access;
 use crate::console::app::words::count;
+use crate::domain::sanitize::one_line;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
     let header = header(model);
-    let parts = parts(paint, &header);
+    let parts = parts(paint, &header, usize::from(area.width));
     let clock = format!("{} {} ", header.clock, header.zone);
     let mut pen = paint.row(area, 0);
     pen.right(&clock, Role::Text);
-    if let Some(engine) = engine_words(&header.engine) {
-        // An engine in this window is no news: what needs a person and what runs come before it.
-        let news = header.engine != Engine::Here;
-        let before: usize = parts.iter().take(2).map(|(words, _)| text::width(words) + 3).sum();
-        if news || before + text::width(&engine) + 2 <= pen.room() {
-            pen.right(" ", Role::Text).right(&engine, Role::Quiet);
-        }
+    // What needs a person, and what runs or can't be changed, come before it.
+    let before: usize = parts.iter().take(2).map(|(words, _)| text::width(words) + 3).sum();
+    let fits = |engine: &String| before + text::width(engine) + 2 <= pen.room();
+    if let Some(engine) = engine_words(&header.engine).into_iter().find(fits) {
+        pen.right(" ", Role::Text).right(&engine, Role::Quiet);
     }
     pen.skip(1);
     for (at, (words, role)) in parts.iter().enumerate() {
@@ -43,7 +42,7 @@ fn put_part(pen: &mut Pen<'_>, at: usize, words: &str, role: Role) {
 }
 
 /// What is said, most urgent first.
-fn parts(paint: &mut Paint<'_>, header: &Header) -> Vec<(String, Role)> {
+fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Role)> {
     let model = paint.model;
     let mut parts = Vec::new();
     if let Engine::Gone(at) = header.engine {
@@ -63,7 +62,9 @@ fn parts(paint: &mut Paint<'_>, header: &Header) -> Vec<(String, Role)> {
     }
     if let Some(hold) = &header.hold {
         let since = minute(hold.since, model.zone);
-        parts.push((format!("HOLD since {since}: nothing starts"), Role::Held));
+        let why = cut(&one_line(&hold.why), room / 3, paint.canvas.glyphs.ellipsis);
+        parts.push((format!("HOLD since {since}: {why}"), Role::Held));
+        parts.extend(header.release.clone().map(|key| (key, Role::Key)));
     }
     if let Some(behind) = &header.behind {
         parts.push((behind.clone(), Role::Warning));
@@ -78,7 +79,7 @@ fn parts(paint: &mut Paint<'_>, header: &Header) -> Vec<(String, Role)> {
         }
     }
     if header.access == Access::ReadOnly {
-        parts.push(("READ-ONLY".to_owned(), Role::Warning));
+        parts.insert(parts.len().min(1), ("READ-ONLY".to_owned(), Role::Warning));
     }
     if header.drain.is_none() && model.overview.is_some() {
         parts.push(match header.running {
@@ -110,11 +111,21 @@ fn still_run(turns: usize) -> String {
     }
 }
 
-fn engine_words(engine: &Engine) -> Option<String> {
+/// How the engine is reached, in words and in fewer words.
+fn engine_words(engine: &Engine) -> Vec<String> {
     match engine {
-        Engine::Here => Some("engine: here".to_owned()),
-        Engine::Attached(pid) => Some(format!("engine: attached pid {pid}")),
-        Engine::StoreOnly => Some("no engine: the store as it was left".to_owned()),
-        Engine::Gone(_) => None,
+        Engine::Here => vec!["engine: here".to_owned()],
+        Engine::Attached(pid) => vec![format!("engine: attached pid {pid}"), format!("pid {pid}")],
+        Engine::StoreOnly => vec!["no engine: the store as it was left".to_owned(), "no engine".to_owned()],
+        Engine::Gone(_) => Vec::new(),
+    }
+}
+
+/// `words` in at most so many cells.
+fn cut(words: &str, cells: usize, ellipsis: &str) -> String {
+    let head = text::head(words, cells);
+    match head.all {
+        text::All::Yes => words.to_owned(),
+        text::All::No => format!("{}{ellipsis}", text::head(words, cells.saturating_sub(1)).text),
     }
 }

@@ -52,20 +52,30 @@ fn draw_title(paint: &mut Paint<'_>, area: Rect, focused: Focused, log: &Log) {
         }
     };
     paint.title_in(area, focused, &left, &right, role);
-    draw_levels(paint, area, area.x + to_cells(text::width(&left) + 4), log.level);
+    let from = area.x + to_cells(text::width(&left) + 4);
+    let end = area.right().saturating_sub(to_cells(text::width(&right) + 4));
+    draw_levels(paint, Rect { x: from, width: end.saturating_sub(from), ..area }, log.level);
 }
 
-/// The levels in the title; those that are shown stand in brackets.
-fn draw_levels(paint: &mut Paint<'_>, area: Rect, from: u16, least: Level) {
-    let mut x = from;
+/// The levels in the title; those that are shown stand in brackets. Where there is no room for all, the
+/// least one that is shown.
+fn draw_levels(paint: &mut Paint<'_>, area: Rect, least: Level) {
+    let level_words = |level: Level| match level >= least {
+        true => format!("[{level}]"),
+        false => format!(" {level} "),
+    };
+    let all: usize = Level::ALL.iter().map(|level| text::width(&level_words(*level))).sum();
+    if all > usize::from(area.width) {
+        let words = format!("[{least}] and above");
+        let width = text::width(&words).min(usize::from(area.width));
+        paint.row(area, 0).column(&words, width, Role::Title).put(" ", Role::Rule);
+        return;
+    }
+    let mut x = area.x;
     for level in Level::ALL {
-        let shown = level >= least;
-        let words = if shown { format!("[{}]", level.as_str()) } else { format!(" {} ", level.as_str()) };
+        let words = level_words(level);
         let width = to_cells(text::width(&words));
-        if x + width + 20 > area.right() {
-            return;
-        }
-        let role = if shown { Role::Title } else { Role::Quiet };
+        let role = if level >= least { Role::Title } else { Role::Quiet };
         paint.row(area, 0).to(x).put(&words, role);
         paint.target(Rect { x, width, ..area }, Target::Level(level));
         x += width;

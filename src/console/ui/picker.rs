@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::card;
 use super::filter;
-use super::layout::from_top;
+use super::layout::{from_bottom, from_top};
 use super::paint::{Focused, Paint, first_shown, to_cells};
 use super::theme::Role;
 use crate::console::app::focus::Target;
@@ -12,6 +12,10 @@ use crate::console::app::overlay::{Picker, PickerEntry, PickerKind};
 use crate::console::app::words::thousands;
 
 const WIDTH: usize = 92;
+/// From so many columns an entry has room for more than its name.
+const WIDE: usize = 60;
+/// A blank row, and the marked entry in full.
+const ABOUT_ROWS: u16 = 4;
 
 pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, picker: &Picker) {
     let width = card::text_width(screen, WIDTH);
@@ -21,6 +25,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, picker: &Picker) {
     let (field, list) = from_top(inner, 1);
     draw_typed(paint, field, picker);
     let list = from_top(list, 1).1;
+    let about_rows = if picker.kind == PickerKind::History || list.height < 8 { 0 } else { ABOUT_ROWS };
+    let (list, about) = from_bottom(list, about_rows);
     let rows = usize::from(list.height);
     paint.measured.overlay_rows = rows;
     if picker.entries.is_empty() {
@@ -35,6 +41,26 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, picker: &Picker) {
             paint.canvas.dress(row, Role::Selected);
         }
     }
+    if let Some(entry) = picker.entries.get(picker.marked) {
+        draw_about(paint, about, entry);
+    }
+}
+
+/// The marked entry in full: what it does, and why not now.
+fn draw_about(paint: &mut Paint<'_>, area: Rect, entry: &PickerEntry) {
+    let area = from_top(area, 1).1;
+    let detail = sentence(&entry.detail);
+    let rest = card::write(paint, area, &detail, Role::Text);
+    if let Some(why) = &entry.why_not {
+        card::write(paint, rest, &format!("Not now: {why}."), Role::Warning);
+    }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", letters.as_str())
 }
 
 fn title(kind: PickerKind) -> &'static str {
@@ -66,15 +92,18 @@ fn draw_entry(paint: &mut Paint<'_>, row: Rect, kind: PickerKind, entry: &Picker
         PickerKind::Help => pen.column(&entry.keys, 14, Role::Key).skip(1),
         PickerKind::Palette | PickerKind::History => pen.right(&entry.keys, Role::Key),
     };
+    if entry.why_not.is_some() && room >= WIDE {
+        pen.right("not now", Role::Quiet);
+    }
     let title = match kind {
         PickerKind::History => room,
         PickerKind::Help => 16,
+        PickerKind::Palette if room < WIDE => room * 2 / 3,
         PickerKind::Palette => (room / 3).clamp(12, 30),
     };
-    let usable = if entry.why_not.is_none() { Role::Strong } else { Role::Quiet };
-    pen.column(&entry.title, title, usable).skip(1);
-    match &entry.why_not {
-        Some(why) => pen.put("not now: ", Role::Quiet).put(why, Role::Quiet),
-        None => pen.put(&entry.detail, Role::Text),
+    let (name, detail) = match entry.why_not {
+        None => (Role::Strong, Role::Text),
+        Some(_) => (Role::Quiet, Role::Quiet),
     };
+    pen.column(&entry.title, title, name).skip(1).put(&entry.detail, detail);
 }

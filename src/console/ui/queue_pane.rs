@@ -100,11 +100,7 @@ pub(super) fn place(item: &ItemRow) -> (String, Role) {
         ItemState::Waiting => Role::Strong,
         _ => Role::Quiet,
     };
-    let word = match item.row.item.state {
-        ItemState::Superseded => "replaced".to_owned(),
-        _ => item.place(),
-    };
-    (word, role)
+    (item.place(), role)
 }
 
 /// What stands beside an item: why it does not move, or what became of it.

@@ -111,7 +111,7 @@ fn wants(model: &Model, screen: Rect) -> Wants {
 
 fn draw_too_small(paint: &mut Paint<'_>, screen: Rect) {
     let words = format!(
-        "{}x{} is too small: {}x{}",
+        "{}x{}: needs {}x{} at least",
         screen.width,
         screen.height,
         layout::LEAST_WIDTH,

@@ -3,14 +3,17 @@
 use chrono::TimeDelta;
 use ratatui::layout::Rect;
 
-use super::layout::PaneArea;
+use super::card;
+use super::layout::{PaneArea, from_left};
 use super::paint::{Focused, Paint, first_shown, state_role, to_cells};
 use super::text;
 use super::theme::Role;
 use crate::console::app::focus::{Pane, Target};
+use crate::console::app::model::Access;
 use crate::console::app::sessions::{ListRow, SessionList};
 use crate::console::app::words::{age, count, running, thousands};
 use crate::console::app::{Model, filter_offers};
+use crate::domain::filter::Filter;
 use crate::domain::session::SessionState;
 
 /// A turn that said nothing for so many seconds is called silent.
@@ -92,7 +95,12 @@ fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &SessionList) {
         let offer = filter_offers(paint.model).map_or("", |_| " A command? enter: compose");
         let total = thousands(list.total as u64);
         let words = format!("0 of {total} match \"{filter}\". esc clears.{offer}");
-        paint.say(area, &[(&words, Role::Text)]);
+        let mut rest = card::write(paint, from_left(area, 1).1, &words, Role::Text);
+        for problem in Filter::parse(&filter).problems() {
+            rest = card::write(paint, rest, &problem, Role::Warning);
+        }
+    } else if paint.model.access == Access::ReadOnly {
+        paint.say(area, &[("No session yet.", Role::Text)]);
     } else {
         paint.say(area, &[("No session yet: what you write makes one.", Role::Text)]);
     }

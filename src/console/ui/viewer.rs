@@ -8,7 +8,7 @@ use super::layout::from_bottom;
 use super::paint::{Paint, to_cells};
 use super::text;
 use super::theme::Role;
-use super::wraps::{Shape, TextId, WrappedRow};
+use super::wraps::{Shape, TextId, WrappedRow, hang};
 use crate::console::app::model::LongLines;
 use crate::console::app::overlay::Viewer;
 use crate::console::app::words::thousands;
@@ -18,7 +18,7 @@ const WIDTH: usize = 96;
 pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, viewer: &Viewer) {
     let width = card::text_width(screen, WIDTH);
     let shape = match paint.model.long_lines {
-        LongLines::Wrap => Shape::Words(width),
+        LongLines::Wrap => Shape::Hanging(width),
         LongLines::Cut => Shape::Lines,
     };
     let lines = paint.wraps.get(TextId::Viewer, revision(&viewer.text), &viewer.text, shape).len();
@@ -44,13 +44,24 @@ fn draw_row(paint: &mut Paint<'_>, body: Rect, viewer: &Viewer, shape: Shape, ro
     let wrapped = paint.wraps.get(TextId::Viewer, revision(&viewer.text), &viewer.text, shape);
     match wrapped.row(row) {
         Some(WrappedRow::Shown(range)) => {
-            paint.row(body, y).put(viewer.text.get(range).unwrap_or_default(), Role::Text);
+            let indent = indent(&viewer.text, range.start, usize::from(body.width), shape);
+            let shown = viewer.text.get(range).unwrap_or_default();
+            paint.row(body, y).skip(indent).put(shown, Role::Text);
         }
         Some(WrappedRow::LinesCut(lines)) => {
             let words = format!("about {} lines cut", thousands(lines as u64));
             paint.row(body, y).put(&words, Role::Warning);
         }
         None => {}
+    }
+}
+
+/// How far a row that begins at byte `at` stands to the right: see [`hang`].
+fn indent(text: &str, at: usize, width: usize, shape: Shape) -> usize {
+    let begin = text[..at].rfind('\n').map_or(0, |before| before + 1);
+    match shape {
+        Shape::Hanging(_) if begin < at => hang(text[begin..].split('\n').next().unwrap_or_default(), width),
+        _ => 0,
     }
 }
 

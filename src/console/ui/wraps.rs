@@ -20,6 +20,8 @@ pub enum TextId {
 pub enum Shape {
     /// By words, into so many cells.
     Words(usize),
+    /// By words, and the rows of a line behind its first stand under its last column: see [`hang`].
+    Hanging(usize),
     /// A row a line, whatever its length.
     Lines,
 }
@@ -102,6 +104,7 @@ impl Shape {
     fn rows(self, text: &str, from: usize, max_rows: usize) -> (Vec<Range<usize>>, usize) {
         match self {
             Self::Words(width) => text::wrap(text, from, width, max_rows),
+            Self::Hanging(width) => hanging(text, from, width, max_rows),
             Self::Lines => text::lines(text, from, max_rows),
         }
     }
@@ -109,9 +112,50 @@ impl Shape {
     /// The bytes of an ordinary full row.
     fn about_bytes(self) -> usize {
         match self {
-            Self::Words(width) => width.max(1),
+            Self::Words(width) | Self::Hanging(width) => width.max(1),
             Self::Lines => 120,
         }
+    }
+}
+
+/// Wraps each line by words, those rows that are not its first more narrowly.
+fn hanging(text: &str, from: usize, width: usize, max_rows: usize) -> (Vec<Range<usize>>, usize) {
+    let mut rows = Vec::new();
+    let mut at = from;
+    while rows.len() < max_rows {
+        let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+        let line = &text[..end];
+        let begin = line.rfind('\n').map_or(0, |before| before + 1);
+        let hang = hang(&line[begin..], width);
+        if at == begin {
+            let (first, next) = text::wrap(line, at, width, 1);
+            rows.extend(first);
+            at = next;
+        }
+        if at < end {
+            let (more, next) = text::wrap(line, at, width - hang, max_rows - rows.len());
+            rows.extend(more);
+            at = next;
+        }
+        if at < end {
+            break;
+        }
+        match end == text.len() {
+            true => return (rows, end),
+            false => at = end + 1,
+        }
+    }
+    (rows, at)
+}
+
+/// How far the rows of a line behind its first are moved to the right: to its last column, which begins
+/// behind several blanks in the first half of the row; two cells if it has columns and none there.
+pub fn hang(line: &str, width: usize) -> usize {
+    let head = text::head(line, width / 2 + 1).text;
+    match head.trim_end().rfind("  ") {
+        Some(gap) => text::width(&head[..gap + 2]),
+        None if line.contains("  ") => 2.min(width / 2),
+        None => 0,
     }
 }
 
@@ -180,6 +224,7 @@ impl Wraps {
 mod tests {
     use super::*;
     use crate::domain::id::MessageId;
+    use proptest::prelude::*;
 
     const ENTRY: TextId = TextId::Entry(EntryKey::Message(MessageId(1)));
 
@@ -214,6 +259,38 @@ mod tests {
         let rows = wraps.get(ENTRY, 1, &text, Shape::Words(80)).len();
         assert!((TOP_ROWS..=TOP_ROWS + 1 + BOTTOM_ROWS).contains(&rows), "{rows}");
         assert_eq!(wraps.get(ENTRY, 1, &text, Shape::Lines).len(), 1);
+    }
+
+    #[test]
+    fn the_rows_behind_a_lines_first_stand_under_its_last_column() {
+        let text = "one  two three four\nplain words that wrap\n\nx  y";
+        let mut wraps = Wraps::default();
+        let rows = shown(wraps.get(ENTRY, 1, text, Shape::Hanging(12)), text);
+        assert_eq!(rows, ["one  two", "three", "four", "plain words", "that wrap", "", "x  y"]);
+        assert_eq!((hang("one  two three four", 12), hang("plain words", 12)), (5, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_hangs_no_word_is_lost_and_no_row_is_too_wide(
+            text in "[ab日 \n]{0,60}", width in 2usize..20, cut in 1usize..9,
+        ) {
+            let (mut rows, next) = hanging(&text, 0, width, cut);
+            let mut at = next;
+            while at < text.len() {
+                let (more, next) = hanging(&text, at, width, cut);
+                rows.extend(more);
+                at = next;
+            }
+            let words: String = rows.iter().map(|row| &text[row.clone()]).collect();
+            prop_assert_eq!(words.replace(' ', ""), text.replace([' ', '\n'], ""));
+            for row in rows {
+                let begin = text[..row.start].rfind('\n').map_or(0, |before| before + 1);
+                let line = text[begin..].split('\n').next().unwrap_or_default();
+                let indent = if row.start == begin { 0 } else { hang(line, width) };
+                prop_assert!(indent + text::width(&text[row]) <= width.max(indent + 2));
+            }
+        }
     }
 
     #[test]

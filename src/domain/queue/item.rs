@@ -51,7 +51,18 @@ impl ItemState {
         Self::Failed,
     ];
 
-    /// The word in the store and on the screen.
+    /// The word on screens and in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "waits",
+            Self::Running => "runs",
+            Self::Superseded => "replaced",
+            Self::Cleared => "dropped",
+            Self::Done | Self::Interrupted | Self::Failed => self.as_str(),
+        }
+    }
+
+    /// The word in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",

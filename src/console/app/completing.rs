@@ -1,0 +1,128 @@
+//! Completion in the composer: slash commands, and the words that a command takes.
+
+use super::composer::{Completion, Popup};
+use super::focus::{Focus, Pane};
+use super::writing::{composer, text_changed};
+use super::{Model, action::Action, border, fuzzy, typing};
+use crate::console::app::msg::Tone;
+use crate::domain::slash::{self, DuringTurn, Spec};
+
+/// Offers what fits the draft; what can be done now stands first.
+pub(super) fn offer(model: &mut Model) {
+    let lines = model.composer().map(|composer| composer.text.lines()).unwrap_or_default();
+    let command = match lines {
+        [line] => line.strip_prefix('/').filter(|command| !command.starts_with('/')),
+        _ => None,
+    };
+    let entries = match command.map(|command| (command, command.split_once(char::is_whitespace))) {
+        Some((word, None)) => commands(model, word),
+        Some((_, Some((word, typed)))) if !typed.trim().is_empty() => choices(word, typed.trim()),
+        Some(_) | None => Vec::new(),
+    };
+    composer(model).popup = popup(entries);
+}
+
+fn popup(entries: Vec<Completion>) -> Option<Popup> {
+    (!entries.is_empty()).then_some(Popup { entries, marked: 0 })
+}
+
+/// The commands that fit a word.
+fn commands(model: &Model, word: &str) -> Vec<Completion> {
+    let mut fitting: Vec<(bool, i64, &'static Spec)> = slash::TABLE
+        .iter()
+        .filter_map(|spec| {
+            let names = std::iter::once(spec.name).chain(spec.aliases.iter().copied());
+            let score = names.filter_map(|name| fuzzy::score(word, name)).max()?;
+            Some((word.is_empty() && !can_now(model, spec), if word.is_empty() { 0 } else { score }, spec))
+        })
+        .collect();
+    fitting.sort_by_key(|(not_now, score, _)| (*not_now, std::cmp::Reverse(*score)));
+    let completion = |spec: &'static Spec| {
+        let space = if spec.args.is_empty() { "" } else { " " };
+        Completion { title: spec.usage(), help: spec.help, text: format!("/{}{space}", spec.name) }
+    };
+    fitting.into_iter().map(|(.., spec)| completion(spec)).collect()
+}
+
+/// The words that a command takes and that begin with what is typed; none if one of them is complete.
+fn choices(command: &str, typed: &str) -> Vec<Completion> {
+    let Some(spec) = slash::find(command) else { return Vec::new() };
+    if spec.choices.iter().any(|(word, _)| *word == typed) {
+        return Vec::new();
+    }
+    let fitting = spec.choices.iter().filter(|(word, _)| word.starts_with(typed));
+    let completion = |(word, help): &(&'static str, &'static str)| Completion {
+        title: (*word).to_owned(),
+        help,
+        text: format!("/{} {word}", spec.name),
+    };
+    fitting.map(completion).collect()
+}
+
+/// Whether a command would not be refused now, as far as the screen knows.
+fn can_now(model: &Model, spec: &Spec) -> bool {
+    let row = model.front_row.as_ref().map(|row| &row.row);
+    let turn = row.and_then(|row| row.turn.as_ref());
+    let turns = row.is_some_and(|row| row.session.turns > 0);
+    let held = row.is_some_and(|row| row.session.hold.is_some());
+    match spec.name {
+        "quit" | "help" => true,
+        _ if border::locked(model).is_some() => false,
+        "stop" => turn.is_some(),
+        "steer" => turn.is_some_and(|turn| turn.steerable),
+        "continue" => held,
+        "undo" | "retry" => turns && turn.is_none(),
+        "new!" => false,
+        _ => spec.during_turn == DuringTurn::Allowed || turn.is_none(),
+    }
+}
+
+/// Completes the marked entry. False if there is no popup, or what is typed is complete.
+pub(super) fn accept(model: &mut Model) -> bool {
+    let composer = composer(model);
+    let Some(popup) = composer.popup.take() else { return false };
+    let Some(entry) = popup.entries.get(popup.marked) else { return false };
+    let typed = composer.text.text();
+    let is_alias = || {
+        let named = |word: &str| slash::find(word).map(|spec| spec.name);
+        let typed = named(typed.trim_start_matches('/'));
+        typed.is_some() && typed == named(entry.text.trim_start_matches('/').trim_end())
+    };
+    if typed == entry.text.trim_end() || (popup.marked == 0 && is_alias()) {
+        return false;
+    }
+    composer.text.set(&entry.text);
+    text_changed(model);
+    self::composer(model).popup = None;
+    true
+}
+
+/// Whether tab completes here instead of leaving the pane.
+pub(super) fn tab_completes(model: &Model) -> bool {
+    model.focus() == Focus::Pane(Pane::Composer)
+        && model.composer().is_some_and(|composer| {
+            composer.popup.is_some()
+                || composer.text.lines().first().is_some_and(|line| line.starts_with('/'))
+        })
+}
+
+/// Tab in a text that begins with `/`: completion only. Behind a complete command it offers its words.
+pub(super) fn complete(model: &mut Model) {
+    if accept(model) {
+        return;
+    }
+    let typed = composer(model).text.text();
+    let words = typed.strip_prefix('/').map_or_else(Vec::new, |command| choices(command.trim_end(), ""));
+    match popup(words) {
+        Some(popup) => composer(model).popup = Some(popup),
+        None => {
+            let key = typing::key_name(model, Action::Out);
+            model.tell(Tone::Note, format!("nothing to complete here; {key} goes out"));
+        }
+    }
+}
+
+/// Closes the completion. False if there is none.
+pub(super) fn close(model: &mut Model) -> bool {
+    composer(model).popup.take().is_some()
+}

@@ -1,0 +1,288 @@
+//! What there is to know about a thing, in labelled lines: why it waits, who holds it since when, what
+//! frees it, what comes next. One set of labels for cards and details.
+
+use super::action::Action;
+use super::conversation::{Shown, ShownBody};
+use super::items::ItemRow;
+use super::log::LogRow;
+use super::sessions::ListRow;
+use super::typing::key_name;
+use super::{Model, words};
+use crate::domain::event::excerpt;
+use crate::domain::id::SessionId;
+use crate::domain::queue::{Gate, ItemState, Lane, ordinal};
+use crate::domain::sanitize::one_line;
+use crate::domain::session::{Hold, HoldReason, Usage};
+use crate::domain::turn::TurnState;
+use crate::domain::{Time, api::RunningTurn};
+
+/// A label with its words.
+pub type Fact = (&'static str, String);
+
+/// What there is to know about a session: for its card, and for the details beside it.
+pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
+    let session = &row.row.session;
+    let mut facts = vec![("state", row.row.state.word().to_owned())];
+    facts.extend(row.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
+    facts.extend(session.hold.iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)));
+    facts.extend(engine_hold(model));
+    if let Some(error) = &row.last_error {
+        facts.push(("last error", error.clone()));
+        if row.row.turn.is_none() && session.hold.is_none() {
+            facts.push(("frees it", format!("{} runs the message again", key_name(model, Action::GoOn))));
+        }
+    }
+    facts.push(("next", next(row)));
+    let busy = session.busy_mode.map(|mode| mode.as_str().to_owned());
+    let default = model.overview.as_ref().map(|overview| format!("{} (default)", overview.engine.busy_mode));
+    facts.push(("busy mode", busy.or(default).unwrap_or_default()));
+    facts.push(("key", one_line(session.key.as_str()).into_owned()));
+    facts.push(("id", session.id.to_string()));
+    if let Some(conversation) = &session.conversation {
+        facts.push(("conversation", one_line(conversation).into_owned()));
+    }
+    facts.push(("began", words::clock(model, session.created_at)));
+    facts.push(("last active", at(model, session.last_activity_at)));
+    facts.push(("turns", words::thousands(u64::from(session.turns))));
+    facts.push(("tokens", tokens(&session.usage)));
+    if let Some(name) = &session.model {
+        facts.push(("model", one_line(name).into_owned()));
+    }
+    if let Some(previous) = &session.previous {
+        let key = key_name(model, Action::PreviousMemory);
+        facts.push(("before it", format!("{previous} ({key} brings it back)")));
+    }
+    facts
+}
+
+/// What there is to know about an item.
+pub(super) fn item(model: &Model, row: &ItemRow) -> Vec<Fact> {
+    let item = &row.row.item;
+    let mut facts = vec![("text", row.excerpt.clone()), ("state", item.state.word().to_owned())];
+    let session = session_row(model, &item.session);
+    match item.state {
+        ItemState::Waiting => facts.extend(waiting(model, row, session)),
+        ItemState::Running => match session.and_then(|session| session.row.turn.as_ref()) {
+            Some(turn) => facts.extend(turn_that_runs(model, turn)),
+            None => facts.push(("frees it", "its turn's end; /stop stops it".to_owned())),
+        },
+        _ => {}
+    }
+    if let Some(note) = &row.note {
+        facts.push(("put aside", note.clone()));
+    }
+    if row.was_put_aside() {
+        let key = key_name(model, Action::PutBack);
+        facts.push(("frees it", format!("{key} puts it back at the tail of the queue")));
+    }
+    if let Some(session) = session.filter(|_| item.state != ItemState::Waiting) {
+        facts.push(("next", next(session)));
+    }
+    facts.push(("sent", format!("{} by {}", at(model, item.created_at), item.source.as_str())));
+    facts.push(("session", row.session_name.clone()));
+    facts.push(("session id", item.session.to_string()));
+    facts.push(("item", item.id.to_string()));
+    facts.extend(item.turn.map(|turn| ("turn", turn.to_string())));
+    facts
+}
+
+/// What there is to know about an entry of the conversation.
+pub(super) fn entry(model: &Model, entry: &Shown) -> Vec<Fact> {
+    let mut facts = vec![("what", what(entry).to_owned())];
+    match &entry.body {
+        ShownBody::Tool { name, arguments, result } => {
+            facts.push(("tool", format!("{name}  {arguments}")));
+            facts.push(match result {
+                Some(result) => {
+                    let word = if result.ok { "ok" } else { "failed" };
+                    ("result", format!("{word} after {}", words::running(result.at - entry.at)))
+                }
+                None if entry.turn_state == TurnState::Running => ("result", "none yet: it runs".to_owned()),
+                None => ("result", "none: cut, whatever it did is unknown".to_owned()),
+            });
+        }
+        _ => facts.extend(entry.texts().first().map(|text| ("text", excerpt(text)))),
+    }
+    facts.push(("when", at(model, entry.at)));
+    let row = model.front_row.as_ref();
+    let running = row.and_then(|row| row.row.turn.as_ref()).filter(|turn| Some(turn.turn) == entry.turn);
+    match (running, entry.turn) {
+        (Some(running), _) => facts.extend(turn_that_runs(model, running)),
+        (None, Some(turn)) => facts.push(("turn", format!("{turn}, {}", ended(entry.turn_state)))),
+        (None, None) => {}
+    }
+    if let Some(row) = row {
+        facts.push(("next", next(row)));
+        facts.push(("session", row.name.clone()));
+        facts.push(("session id", row.row.session.id.to_string()));
+    }
+    facts
+}
+
+/// What there is to know about a row of the log.
+pub(super) fn event(model: &Model, row: &LogRow) -> Vec<Fact> {
+    let mut facts = vec![
+        ("when", row.at.with_timezone(&model.zone).format("%-d %b %Y %H:%M:%S %Z").to_string()),
+        ("level", row.level.as_str().to_owned()),
+        ("what", row.words.clone()),
+    ];
+    facts.extend(row.session_name.clone().map(|name| ("session", name)));
+    if let Some(id) = &row.session {
+        facts.push(("session id", id.to_string()));
+        if let Some(session) = session_row(model, id) {
+            facts.push(("state", format!("{} now", session.row.state.word())));
+            facts.extend(session.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
+            facts.extend(
+                session.row.session.hold.iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)),
+            );
+            facts.push(("next", next(session)));
+        }
+    }
+    facts.extend(engine_hold(model));
+    facts
+}
+
+/// Everything that a waiting item waits for, each with what frees it, and its place after that.
+fn waiting(model: &Model, row: &ItemRow, session: Option<&ListRow>) -> Vec<Fact> {
+    let mut facts = engine_hold(model);
+    let item = &row.row.item;
+    if let Some(hold) = session.and_then(|session| session.row.session.hold.as_ref())
+        && item.lane == Lane::Queue
+    {
+        facts.extend(queue_hold(model, hold, Action::PutBack));
+    }
+    if let (true, Some(held)) = (facts.is_empty(), &row.held) {
+        facts.push(("waits", held.clone()));
+        facts.push(("frees it", format!("{} or /continue", key_name(model, Action::PutBack))));
+    }
+    facts.extend(session.and_then(|session| session.row.turn.as_ref()).iter().flat_map(|turn| {
+        let running = running(model, turn);
+        [("waits", format!("for the end of {running}")), ("frees it", "that end; /stop stops it".to_owned())]
+    }));
+    let slot = session.is_some_and(|session| session.row.slot.is_some());
+    let before = row.row.position.map_or(0, |position| position - 1) + usize::from(slot);
+    facts.push((
+        "next",
+        match (item.lane, row.row.position) {
+            (Lane::Slot, _) => "this message: it is in the slot".to_owned(),
+            (Lane::Queue, Some(position)) if before > 0 => {
+                format!("{} before it, then this one, {} of the queue", before, ordinal(position))
+            }
+            (Lane::Queue, _) => "this item: it is the first of the queue".to_owned(),
+        },
+    ));
+    facts
+}
+
+/// The turn that runs, and what ends it.
+fn turn_that_runs(model: &Model, turn: &RunningTurn) -> [Fact; 2] {
+    [
+        ("runs", running(model, turn)),
+        ("frees it", format!("its end; {} or /stop stops it", key_name(model, Action::StopTurn))),
+    ]
+}
+
+/// `turn 42 since 14:02 (8 s), silent 1 s`.
+fn running(model: &Model, turn: &RunningTurn) -> String {
+    let silent = turn.last_output_at.map(|at| format!(", silent {}", words::running(model.as_of() - at)));
+    let stopping = if turn.stopping { ", told to stop" } else { "" };
+    let (since, age) = (words::clock(model, turn.since), words::running(model.as_of() - turn.since));
+    format!("turn {} since {since} ({age}){}{stopping}", turn.turn, silent.unwrap_or_default())
+}
+
+/// The hold of a session's queue; `key` lets it go on.
+fn queue_hold(model: &Model, hold: &Hold, key: Action) -> [Fact; 2] {
+    let by_itself = match (hold.reason, hold.probe_at) {
+        (HoldReason::BackendError, Some(at)) => {
+            format!("tried again by itself at {}; ", words::clock(model, at))
+        }
+        _ => String::new(),
+    };
+    [
+        ("held", format!("since {}: {}", words::clock(model, hold.since), hold.reason.words())),
+        ("frees it", format!("{by_itself}{} or /continue", key_name(model, key))),
+    ]
+}
+
+/// Why no turn begins anywhere, and what frees that.
+fn engine_hold(model: &Model) -> Vec<Fact> {
+    let Some(engine) = model.overview.as_ref().map(|overview| &overview.engine) else { return Vec::new() };
+    let since = |at, why: &str| format!("since {}: {}", words::clock(model, at), one_line(why));
+    let mut facts = Vec::new();
+    if let Some(trouble) = &engine.store_trouble {
+        let words = format!("can't write the store {}", since(trouble.since, &trouble.why));
+        facts.push(("engine", words));
+        facts.push(("frees it", "the store can be written again: it tries by itself".to_owned()));
+    }
+    match (engine.gate, &engine.held, &engine.drain) {
+        (Gate::Held, held, _) => {
+            let held = held.as_ref().map(|held| since(held.since, &held.why)).unwrap_or_default();
+            facts.push(("engine", format!("on hold {held}").trim_end().to_owned()));
+            facts.push(("frees it", key_name(model, Action::Release)));
+        }
+        (Gate::Stopping, _, drain) => {
+            let drain = drain.as_ref().map(|drain| since(drain.since, &drain.why)).unwrap_or_default();
+            facts.push(("engine", format!("stops {drain}").trim_end().to_owned()));
+            facts.push(("frees it", "the next start: what waits runs then".to_owned()));
+        }
+        (Gate::Open, ..) => {}
+    }
+    facts
+}
+
+/// What comes next in a session.
+fn next(row: &ListRow) -> String {
+    let more = match row.row.queued {
+        0 => String::new(),
+        queued => format!(", then {} in the queue", words::count(queued, "item")),
+    };
+    match (&row.slot, row.row.queued) {
+        (Some(slot), _) => format!("\"{slot}\"{more}"),
+        (None, 0) => "nothing waits".to_owned(),
+        (None, queued) => format!("{} in the queue", words::count(queued, "item")),
+    }
+}
+
+/// `5,200 read, 920 written, 4,100 from cache`.
+fn tokens(usage: &Usage) -> String {
+    let cached = match usage.cache_read {
+        0 => String::new(),
+        cached => format!(", {} from cache", words::thousands(cached)),
+    };
+    format!("{} read, {} written{cached}", words::thousands(usage.input), words::thousands(usage.output))
+}
+
+fn session_row<'a>(model: &'a Model, id: &SessionId) -> Option<&'a ListRow> {
+    let listed = model.front_row.iter().chain(&model.sessions.rows);
+    listed.into_iter().find(|row| row.row.session.id == *id)
+}
+
+fn what(entry: &Shown) -> &'static str {
+    match &entry.body {
+        ShownBody::User { steered: false, .. } => "a message",
+        ShownBody::User { steered: true, .. } => "a message that was handed to the running turn",
+        ShownBody::PutAside { .. } => "a message that was put aside",
+        ShownBody::Agent { .. } => "the agent's answer",
+        ShownBody::Reasoning { .. } => "what the model thought before it answered",
+        ShownBody::Tool { .. } => "a tool call of the agent",
+        ShownBody::System { .. } => "how the turn ended",
+    }
+}
+
+fn ended(state: TurnState) -> &'static str {
+    match state {
+        TurnState::Running => "it runs",
+        TurnState::Done => "answered",
+        TurnState::Failed => "failed",
+        TurnState::Interrupted => "cut",
+    }
+}
+
+/// `14:02 (5 min ago)`.
+fn at(model: &Model, at: Time) -> String {
+    let age = match words::age(model.as_of() - at).as_str() {
+        "now" => "just now".to_owned(),
+        age => format!("{age} ago"),
+    };
+    format!("{} ({age})", words::clock(model, at))
+}
