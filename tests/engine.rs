@@ -156,7 +156,7 @@ async fn queue_items_run_as_full_turns_in_order_and_status_counts_them_down() {
     for (message, left) in [("A", 3), ("B", 2), ("C", 1)] {
         let status = world.type_into("s", "/status").await.unwrap();
         let Reply::Shown { text, .. } = status else { panic!("{status:?}") };
-        assert!(text.contains(&format!("{left} queued")), "{text}");
+        assert!(text.contains(&format!("{left} item")), "{text}");
         turn.answer("done").await;
         world.turn_ended().await;
         turn = world.turn_for(message).await;
