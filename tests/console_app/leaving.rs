@@ -146,11 +146,12 @@ fn a_failed_reconnect_is_told_and_the_card_offers_it_again() {
 fn after_an_orderly_stop_nothing_is_asked_and_nothing_counts_on() {
     let mut screen = two();
     drains(&mut screen);
-    screen.press("esc q");
-    assert_eq!(screen.model.overlays.len(), 1);
+    screen.press("esc N q");
+    assert_eq!((screen.model.overlays.len(), screen.model.notices.len()), (1, 1));
     let last = screen.now;
     screen.tell(Msg::EngineGone { reason: "the engine stopped".into(), at: last });
     assert!(screen.model.overlays.is_empty(), "the question has no one to answer it");
+    assert!(screen.model.notices.is_empty(), "what was told is true no more");
     let header = header(&screen.model);
     assert_eq!((header.engine, header.drain), (Engine::Gone(last), None));
     screen.wait(chrono::TimeDelta::minutes(5)).tell(Msg::Tick(last + chrono::TimeDelta::minutes(5)));

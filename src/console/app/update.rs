@@ -121,6 +121,8 @@ fn gone(model: &mut Model, reason: &str, at: Time) {
     model.link = Link::Gone { reason: reason.clone(), at };
     model.requests.forget();
     model.armed = None;
+    // What was told was about an engine that ran, and nothing can be taken back now.
+    model.notices.clear();
     model.overlays.retain(|overlay| !asks_the_engine(overlay));
     let kind = CardKind::Gone { reason, at, trying: None };
     model.card = Some(Card { kind, focused_at: None, marked: 0, hidden: false });
