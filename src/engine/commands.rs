@@ -9,8 +9,8 @@ use super::shared::{Shared, refusal};
 use super::slash;
 use crate::domain::api::{Command, Direction, Reply};
 use crate::domain::event::{EventKind, count, excerpt};
-use crate::domain::id::{ItemId, SessionKey};
-use crate::domain::queue::{Intent, Refusal, Source, check_text};
+use crate::domain::id::SessionKey;
+use crate::domain::queue::{Destination, Intent, PutBack, Refusal, Source, check_text};
 use crate::domain::slash::{Draft, parse};
 use crate::domain::turn::StopCause;
 use crate::store::{Accepted, NewGate, NewMessage, StoreError, Transitions};
@@ -46,17 +46,21 @@ pub(super) async fn carry_out(
             Ok(undoable("edited", Command::EditItem { item, text: before }))
         }
         Command::DropItem { item } => {
-            write(shared, move |store| store.drop_item(item, at)).await?;
-            Ok(undoable("dropped", Command::RestoreItems { items: vec![item] }))
+            let back = write(shared, move |store| store.drop_item(item, at)).await?;
+            Ok(undoable("dropped", Command::UndoClear { items: vec![back] }))
         }
-        Command::RestoreItems { items } => restore(shared, items).await,
+        Command::RestoreItems { items } => {
+            let to = Destination::Tail;
+            restore(shared, items.into_iter().map(|item| PutBack { item, to }).collect()).await
+        }
+        Command::UndoClear { items } => restore(shared, items).await,
         Command::SwitchLane { item } => {
             write(shared, move |store| store.switch_lane(item, at)).await?;
             Ok(undoable("moved", Command::SwitchLane { item }))
         }
         Command::ClearQueue { session } => {
             let items = write(shared, move |store| store.clear_queue(&session, at)).await?;
-            Ok(undoable(&format!("cleared {}", count(items.len(), "item")), Command::RestoreItems { items }))
+            Ok(undoable(&format!("cleared {}", count(items.len(), "item")), Command::UndoClear { items }))
         }
         Command::ShowTurns { session, turns } => {
             let shown = turns.len();
@@ -161,7 +165,7 @@ async fn note_refusal(shared: &Arc<Shared>, to: &SessionKey, excerpt: String, re
     }
 }
 
-async fn restore(shared: &Arc<Shared>, items: Vec<ItemId>) -> Result<Reply, Refusal> {
+async fn restore(shared: &Arc<Shared>, items: Vec<PutBack>) -> Result<Reply, Refusal> {
     let (at, restored) = (shared.now(), items.len());
     write(shared, move |store| store.restore_items(&items, at)).await?;
     Ok(done(&format!("{} back in the queue", count(restored, "item"))))

@@ -10,7 +10,7 @@ use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
-use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, Source};
+use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
 /// The result of a transition or a query.
@@ -90,18 +90,18 @@ pub trait Transitions {
     /// Changes a waiting item's text and returns the text before.
     fn edit_item(&mut self, item: ItemId, text: &str, at: Time) -> Result<String>;
 
-    /// Takes a waiting item out as `cleared`.
-    fn drop_item(&mut self, item: ItemId, at: Time) -> Result<()>;
+    /// Takes a waiting item out as `cleared`. Returns what puts it back where it stood.
+    fn drop_item(&mut self, item: ItemId, at: Time) -> Result<PutBack>;
 
-    /// Puts superseded or cleared items back at the tail of their session's queue, in this order,
-    /// and begins what may run. An item that waits, ran or is gone is refused with the whole step.
-    fn restore_items(&mut self, items: &[ItemId], at: Time) -> Result<()>;
+    /// Puts superseded or cleared items back, in this order, and begins what may run. An item that
+    /// waits, ran or is gone is refused with the whole step.
+    fn restore_items(&mut self, items: &[PutBack], at: Time) -> Result<()>;
 
     /// Moves a waiting item from the slot to the head of the queue or from the queue to an empty slot.
     fn switch_lane(&mut self, item: ItemId, at: Time) -> Result<()>;
 
-    /// Takes out all that waits in a session, as `cleared`. Returns what was taken out, in order.
-    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<ItemId>>;
+    /// Takes out all that waits in a session, as `cleared`. Returns what puts it back, in order.
+    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<PutBack>>;
 
     /// Names a session. The title is already cleaned; refuses one that another live session has.
     fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>>;

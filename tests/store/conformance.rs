@@ -10,7 +10,7 @@ use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{Accepted, NewGate, NewMessage, Queries, Result, StoreError, Transitions};
 
-use crate::given::{at, end, key, message, queued, run};
+use crate::given::{at, end, key, message, queued, run, to_tail};
 use crate::model::Model;
 
 /// A store under test.
@@ -169,7 +169,7 @@ fn a_replaced_message_is_kept_told_and_can_be_put_back() {
         let x2 = bench.send(plain("x2", 3));
         assert_eq!(x2.ack, Ack::Replaces { item: x1.item, sent_at: at(2), interrupts: false });
         assert_eq!(bench.state(x1.item), ItemState::Superseded);
-        bench.step(|t| t.restore_items(&[x1.item], at(4))).unwrap();
+        bench.step(|t| t.restore_items(&[to_tail(x1.item)], at(4))).unwrap();
         bench.finish_all(&first.session);
         assert_eq!(bench.worked_on(&first.session), ["m1", "x2", "x1"]);
     });
@@ -293,7 +293,7 @@ fn a_reset_ends_the_turn_clears_all_and_nothing_of_the_old_queue_runs() {
         let live = bench.ask(|q| q.session_at(&key("a"))).unwrap();
         assert_eq!((live.session.id, live.session.previous, live.turn), (fresh, Some(first.session), None));
         assert!(matches!(
-            refused(bench.step(|t| t.restore_items(&[item.item], at(5)))),
+            refused(bench.step(|t| t.restore_items(&[to_tail(item.item)], at(5)))),
             Refusal::NothingTo(_)
         ));
     });
@@ -432,16 +432,36 @@ fn the_operator_moves_edits_drops_and_switches_waiting_items_and_no_others() {
 }
 
 #[test]
+fn what_is_taken_out_by_mistake_goes_back_to_where_it_stood() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let items: Vec<ItemId> = ["A", "B", "C"].map(|text| bench.send(queued("a", text, 2)).item).to_vec();
+        let slot = bench.send(plain("S", 2)).item;
+        for item in [items[0], items[1], items[2], slot] {
+            let back = bench.step(|t| t.drop_item(item, at(3))).unwrap();
+            bench.step(|t| t.restore_items(&[back], at(4))).unwrap();
+        }
+        let all = bench.step(|t| t.clear_queue(&first.session, at(5))).unwrap();
+        bench.step(|t| t.restore_items(&all, at(6))).unwrap();
+        let back = bench.step(|t| t.drop_item(slot, at(7))).unwrap();
+        bench.send(plain("T", 8));
+        bench.step(|t| t.restore_items(&[back], at(9))).unwrap();
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "T", "S", "A", "B", "C"]);
+    });
+}
+
+#[test]
 fn putting_back_is_all_or_nothing() {
     on_each(|bench| {
         let first = bench.send(plain("m1", 1));
         let a = bench.send(queued("a", "A", 2)).item;
         let b = bench.send(queued("a", "B", 2)).item;
         let cleared = bench.step(|t| t.clear_queue(&first.session, at(3))).unwrap();
-        assert_eq!(cleared, [a, b]);
-        refused(bench.step(|t| t.restore_items(&[b, a, b], at(4))));
+        assert_eq!(cleared, [a, b].map(to_tail));
+        refused(bench.step(|t| t.restore_items(&[b, a, b].map(to_tail), at(4))));
         assert_eq!([bench.state(a), bench.state(b)], [ItemState::Cleared; 2]);
-        bench.step(|t| t.restore_items(&[b, a], at(5))).unwrap();
+        bench.step(|t| t.restore_items(&[b, a].map(to_tail), at(5))).unwrap();
         bench.finish_all(&first.session);
         assert_eq!(bench.worked_on(&first.session), ["m1", "B", "A"]);
     });

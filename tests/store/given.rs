@@ -1,9 +1,8 @@
 //! What the tests of the store begin with.
 
 use switchboard::domain::Time;
-use switchboard::domain::id::TurnId;
-use switchboard::domain::id::{RunId, SessionId, SessionKey};
-use switchboard::domain::queue::{BusyMode, Intent, Source};
+use switchboard::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
+use switchboard::domain::queue::{BusyMode, Destination, Intent, PutBack, Source};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::{Defaults, NewMessage, NewRun};
@@ -62,4 +61,8 @@ pub(crate) fn end(turn: TurnId, outcome: Outcome, seconds: i64) -> TurnEnd {
         did_anything: false,
         at: at(seconds),
     }
+}
+
+pub(crate) fn to_tail(item: ItemId) -> PutBack {
+    PutBack { item, to: Destination::Tail }
 }

@@ -12,8 +12,8 @@ use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{
-    Ack, BusyMode, Gate, Intent, Item, ItemState, Lane, Placement, Refusal, Running, Situation, Source,
-    hold_after_failures, next, place, probe_delay,
+    Ack, BusyMode, Destination, Gate, Intent, Item, ItemState, Lane, Placement, PutBack, Refusal, Running,
+    Situation, Source, hold_after_failures, next, place, probe_delay,
 };
 use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState, Usage};
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
@@ -871,15 +871,19 @@ impl Transitions for Model {
         Ok(item.text)
     }
 
-    fn drop_item(&mut self, id: ItemId, at: Time) -> Result<()> {
+    fn drop_item(&mut self, id: ItemId, at: Time) -> Result<PutBack> {
         let item = self.waiting_item(id)?;
+        let to = match self.kept(&item.session).queue.iter().position(|other| *other == id) {
+            Some(ahead) => Destination::Queue { ahead },
+            None => Destination::Slot,
+        };
         self.clear(&item.session, &[id], "dropped by the operator", at);
-        Ok(())
+        Ok(PutBack { item: id, to })
     }
 
-    fn restore_items(&mut self, items: &[ItemId], at: Time) -> Result<()> {
+    fn restore_items(&mut self, items: &[PutBack], at: Time) -> Result<()> {
         let mut sessions: Vec<SessionId> = Vec::new();
-        for id in items {
+        for PutBack { item: id, to } in items {
             let Some(item) = self.items.iter().find(|item| item.id == *id).cloned() else {
                 return refuse(Refusal::NoSuchItem(*id));
             };
@@ -890,9 +894,24 @@ impl Transitions for Model {
             }
             self.refuse_ended(&item.session)?;
             self.settle(*id, ItemState::Waiting, None);
-            self.item_mut(*id).lane = Lane::Queue;
-            self.kept_mut(&item.session).queue.push(*id);
-            self.tell(Some(&item.session), EventKind::Restored { item: *id, lane: Lane::Queue }, at);
+            let kept = self.kept_mut(&item.session);
+            let lane = match to {
+                Destination::Slot if kept.slot.is_none() => {
+                    kept.slot = Some(*id);
+                    Lane::Slot
+                }
+                to => {
+                    let ahead = match to {
+                        Destination::Slot => 0,
+                        Destination::Queue { ahead } => *ahead,
+                        Destination::Tail => usize::MAX,
+                    };
+                    kept.queue.insert(ahead.min(kept.queue.len()), *id);
+                    Lane::Queue
+                }
+            };
+            self.item_mut(*id).lane = lane;
+            self.tell(Some(&item.session), EventKind::Restored { item: *id, lane }, at);
             if !sessions.contains(&item.session) {
                 sessions.push(item.session);
             }
@@ -928,11 +947,13 @@ impl Transitions for Model {
         Ok(())
     }
 
-    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<ItemId>> {
+    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<PutBack>> {
         self.known(session)?;
+        let slot = self.kept(session).slot;
         let waiting = self.waiting(session);
         self.clear(session, &waiting, "cleared by the operator", at);
-        Ok(waiting)
+        let to = |item| if slot == Some(item) { Destination::Slot } else { Destination::Tail };
+        Ok(waiting.into_iter().map(|item| PutBack { item, to: to(item) }).collect())
     }
 
     fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>> {

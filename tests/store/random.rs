@@ -11,7 +11,7 @@ use switchboard::domain::api::{Direction, EventPage};
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
-use switchboard::domain::queue::{BusyMode, Intent, ItemState, Source};
+use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
@@ -39,6 +39,7 @@ enum Op {
     Move { item: usize, direction: Direction },
     Edit { item: usize },
     Drop { item: usize },
+    DropAndUndo { item: usize },
     Restore { first: usize, second: usize },
     SwitchLane { item: usize },
     Clear { session: usize },
@@ -114,6 +115,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (n(), direction).prop_map(|(item, direction)| Op::Move { item, direction }),
         1 => n().prop_map(|item| Op::Edit { item }),
         2 => n().prop_map(|item| Op::Drop { item }),
+        2 => n().prop_map(|item| Op::DropAndUndo { item }),
         3 => (n(), n()).prop_map(|(first, second)| Op::Restore { first, second }),
         2 => n().prop_map(|item| Op::SwitchLane { item }),
         1 => n().prop_map(|session| Op::Clear { session }),
@@ -208,9 +210,14 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::Gate(gate) => store.set_gate(gate, now).map(|()| String::new()),
         Op::Move { item: n, direction } => store.move_item(item(*n), *direction, now).map(|()| String::new()),
         Op::Edit { item: n } => store.edit_item(item(*n), &format!("edited in {}", c.step), now),
-        Op::Drop { item: n } => store.drop_item(item(*n), now).map(|()| String::new()),
+        Op::Drop { item: n } => store.drop_item(item(*n), now).map(|back| format!("{back:?}")),
+        Op::DropAndUndo { item: n } => {
+            let back = store.drop_item(item(*n), now)?;
+            store.restore_items(&[back], now).map(|()| String::new())
+        }
         Op::Restore { first, second } => {
-            store.restore_items(&[item(*first), item(*second)], now).map(|()| String::new())
+            let tail = |n| PutBack { item: item(n), to: Destination::Tail };
+            store.restore_items(&[tail(*first), tail(*second)], now).map(|()| String::new())
         }
         Op::SwitchLane { item: n } => store.switch_lane(item(*n), now).map(|()| String::new()),
         Op::Clear { session: n } => store.clear_queue(&session(*n), now).map(|items| format!("{items:?}")),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
-use crate::domain::queue::{Ack, Intent, Source};
+use crate::domain::queue::{Ack, Intent, PutBack, Source};
 
 /// A request to change something. One client's commands are carried out in the order it gave them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,11 @@ pub enum Command {
     RestoreItems {
         /// The items.
         items: Vec<ItemId>,
+    },
+    /// Take a drop or a clearing back: the items go back to where they stood, in this order.
+    UndoClear {
+        /// The items, with their places.
+        items: Vec<PutBack>,
     },
     /// Move a waiting message between the slot and the queue.
     SwitchLane {

@@ -119,6 +119,30 @@ pub struct Item {
     pub note: Option<String>,
 }
 
+/// An item that was put aside, and where it goes back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PutBack {
+    /// The item.
+    pub item: ItemId,
+    /// Where to.
+    pub to: Destination,
+}
+
+/// Where an item goes back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "to", rename_all = "snake_case")]
+pub enum Destination {
+    /// The tail of the overflow queue.
+    Tail,
+    /// The slot; its queue's head if the slot is taken meanwhile.
+    Slot,
+    /// The overflow queue, with so many before it.
+    Queue {
+        /// How many; the tail if there are fewer.
+        ahead: usize,
+    },
+}
+
 /// Checks the text of a message before anything is kept.
 pub fn check_text(text: &str) -> Result<(), Refusal> {
     if text.trim().is_empty() {

@@ -6,7 +6,7 @@ use crate::domain::Time;
 use crate::domain::api::Direction;
 use crate::domain::event::EventKind;
 use crate::domain::id::{ItemId, SessionId};
-use crate::domain::queue::{ItemState, Lane, Refusal};
+use crate::domain::queue::{Destination, ItemState, Lane, PutBack, Refusal};
 use crate::store::Result;
 
 /// An item as the changes here need it.
@@ -46,13 +46,8 @@ impl Tx<'_> {
         };
         self.execute("UPDATE items SET position = ?2 WHERE id = ?1", (other, place.position))?;
         self.execute("UPDATE items SET position = ?2 WHERE id = ?1", (item, position))?;
-        let ahead: usize = self.only(
-            "SELECT count(*) FROM items
-             WHERE session = ?1 AND state = 'waiting' AND lane = 'queue' AND position <= ?2",
-            (&place.session, position),
-            |row| row.get(0),
-        )?;
-        let kind = EventKind::Moved { item, lane: Lane::Queue, position: ahead };
+        let position = self.up_to(&place.session, position)?;
+        let kind = EventKind::Moved { item, lane: Lane::Queue, position };
         self.tell(Some(&place.session), kind, at).map(|_| ())
     }
 
@@ -64,21 +59,28 @@ impl Tx<'_> {
         Ok(before)
     }
 
-    pub(super) fn drop_item(&mut self, item: ItemId, at: Time) -> Result<()> {
+    pub(super) fn drop_item(&mut self, item: ItemId, at: Time) -> Result<PutBack> {
         let place = self.waiting_place(item)?;
         let mut standing = self.standing(&place.session)?;
-        match place.lane {
-            Lane::Slot => standing.slot = None,
-            Lane::Queue => standing.queued -= 1,
-        }
+        let to = match place.lane {
+            Lane::Slot => {
+                standing.slot = None;
+                Destination::Slot
+            }
+            Lane::Queue => {
+                standing.queued -= 1;
+                Destination::Queue { ahead: self.up_to(&place.session, place.position)? - 1 }
+            }
+        };
         self.settle(item, ItemState::Cleared, Some("dropped by the operator"))?;
         self.tell_cleared(&standing, vec![item], "dropped by the operator", at)?;
-        self.save(&standing)
+        self.save(&standing)?;
+        Ok(PutBack { item, to })
     }
 
-    pub(super) fn restore_items(&mut self, items: &[ItemId], at: Time) -> Result<()> {
+    pub(super) fn restore_items(&mut self, items: &[PutBack], at: Time) -> Result<()> {
         let mut sessions: Vec<SessionId> = Vec::new();
-        for item in items {
+        for PutBack { item, to } in items {
             let place = self.place_of(*item)?;
             match place.state {
                 ItemState::Superseded | ItemState::Cleared => {}
@@ -89,12 +91,12 @@ impl Tx<'_> {
                 self.standing(&place.session)?.refuse_ended()?;
                 sessions.push(place.session.clone());
             }
-            let position = self.tail_position(&place.session)?;
+            let (lane, position) = self.make_room(&place.session, *to)?;
             self.execute(
-                "UPDATE items SET state = 'waiting', lane = 'queue', position = ?2, note = NULL WHERE id = ?1",
-                (item, position),
+                "UPDATE items SET state = 'waiting', lane = ?2, position = ?3, note = NULL WHERE id = ?1",
+                (item, lane, position),
             )?;
-            let kind = EventKind::Restored { item: *item, lane: Lane::Queue };
+            let kind = EventKind::Restored { item: *item, lane };
             self.tell(Some(&place.session), kind, at)?;
         }
         for session in sessions {
@@ -130,11 +132,15 @@ impl Tx<'_> {
         self.save(&standing)
     }
 
-    pub(super) fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<ItemId>> {
+    pub(super) fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<PutBack>> {
         let mut standing = self.standing(session)?;
-        let cleared = self.clear_waiting(&mut standing, "cleared by the operator", at)?;
+        let slot = standing.slot;
+        let mut cleared = self.clear_waiting(&mut standing, "cleared by the operator", at)?;
         self.save(&standing)?;
-        Ok(cleared)
+        let slot = slot.map(|item| PutBack { item, to: Destination::Slot });
+        cleared.retain(|item| slot.is_none_or(|slot| slot.item != *item));
+        let queue = cleared.into_iter().map(|item| PutBack { item, to: Destination::Tail });
+        Ok(slot.into_iter().chain(queue).collect())
     }
 
     /// Takes out all that waits in a session: the slot's message, then the queue in its order.
@@ -171,6 +177,42 @@ impl Tx<'_> {
     /// Gives an item a state that it keeps.
     pub(super) fn settle(&mut self, item: ItemId, state: ItemState, note: Option<&str>) -> Result<()> {
         self.execute("UPDATE items SET state = ?2, note = ?3 WHERE id = ?1", (item, state, note)).map(|_| ())
+    }
+
+    /// How many items of the overflow queue stand up to a position.
+    fn up_to(&self, session: &SessionId, position: i64) -> Result<usize> {
+        self.only(
+            "SELECT count(*) FROM items
+             WHERE session = ?1 AND state = 'waiting' AND lane = 'queue' AND position <= ?2",
+            (session, position),
+            |row| row.get(0),
+        )
+    }
+
+    /// Makes room for an item that goes back; returns its lane and position.
+    fn make_room(&mut self, session: &SessionId, to: Destination) -> Result<(Lane, i64)> {
+        match to {
+            Destination::Slot if self.standing(session)?.slot.is_none() => Ok((Lane::Slot, 0)),
+            Destination::Slot | Destination::Queue { ahead: 0 } => {
+                Ok((Lane::Queue, self.head_position(session)?))
+            }
+            Destination::Queue { ahead } => {
+                let behind = self.first(
+                    "SELECT position FROM items WHERE session = ?1 AND state = 'waiting' AND lane = 'queue'
+                     ORDER BY position LIMIT 1 OFFSET ?2",
+                    (session, ahead),
+                    |row| row.get::<_, i64>(0),
+                )?;
+                let Some(position) = behind else { return Ok((Lane::Queue, self.tail_position(session)?)) };
+                self.execute(
+                    "UPDATE items SET position = position + 1
+                     WHERE session = ?1 AND state = 'waiting' AND lane = 'queue' AND position >= ?2",
+                    (session, position),
+                )?;
+                Ok((Lane::Queue, position))
+            }
+            Destination::Tail => Ok((Lane::Queue, self.tail_position(session)?)),
+        }
     }
 
     /// The position behind all that waits.

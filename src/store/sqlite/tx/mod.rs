@@ -22,7 +22,7 @@ use crate::domain::Time;
 use crate::domain::api::Direction;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
-use crate::domain::queue::{BusyMode, Refusal, Source};
+use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
 use crate::domain::turn::{Output, StopCause, TurnEnd};
 use crate::store::{Accepted, NewGate, NewMessage, NewRun, Opened, Result, StoreError, Transitions};
 
@@ -152,11 +152,11 @@ impl Transitions for Tx<'_> {
         self.edit_item(item, text, at)
     }
 
-    fn drop_item(&mut self, item: ItemId, at: Time) -> Result<()> {
+    fn drop_item(&mut self, item: ItemId, at: Time) -> Result<PutBack> {
         self.drop_item(item, at)
     }
 
-    fn restore_items(&mut self, items: &[ItemId], at: Time) -> Result<()> {
+    fn restore_items(&mut self, items: &[PutBack], at: Time) -> Result<()> {
         self.restore_items(items, at)
     }
 
@@ -164,7 +164,7 @@ impl Transitions for Tx<'_> {
         self.switch_lane(item, at)
     }
 
-    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<ItemId>> {
+    fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<PutBack>> {
         self.clear_queue(session, at)
     }
 
