@@ -248,7 +248,10 @@ async fn stop_holds_the_queue_keeps_what_was_said_and_continue_goes_on() {
     turn.say("so far").await;
     world.send("s", "/queue later").await;
     let (slot, _) = world.send("s", "next").await;
-    world.type_into("s", "/stop").await.unwrap();
+    let Ok(Reply::Done { words, .. }) = world.type_into("s", "/stop").await else { panic!("not stopped") };
+    let expected = "stopping; the message that was next is put aside (kept); \
+                    the queue is held since /stop; /continue releases it";
+    assert_eq!(words, expected);
     turn.obey_stop().await;
     world.turn_ended().await;
     let row = world.row("s").await;
@@ -290,6 +293,8 @@ async fn an_agent_that_ignores_a_stop_is_dropped_after_the_grace() {
     let turn = turn.ignore_stop().await;
     world.advance(6).await;
     turn.dropped().await;
+    let told = world.event(|kind| matches!(kind, EventKind::Notice { .. })).await;
+    assert_eq!(told.kind.words(), "turn 1 ignored the stop for 5 s and was killed");
     let ended = world.turn_ended().await;
     assert!(matches!(
         &ended.kind,
@@ -351,8 +356,10 @@ async fn a_session_that_is_live_elsewhere_is_not_resumed() {
     let a = world.id("a").await;
     let refused = world.type_into("b", &format!("/resume {a}")).await;
     assert!(matches!(refused, Err(Refusal::LiveElsewhere(_))), "{refused:?}");
-    let refused = world.type_into("a", &format!("/resume {a}")).await;
-    assert_eq!(refused, Err(Refusal::AlreadyCurrent));
+    for name in [a.as_str(), "a", "agent:main:local:dm:a"] {
+        let refused = world.type_into("a", &format!("/resume {name}")).await;
+        assert_eq!(refused, Err(Refusal::AlreadyCurrent), "{name}");
+    }
 }
 
 #[tokio::test]

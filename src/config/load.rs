@@ -78,6 +78,9 @@ fn lines(problems: &[Problem]) -> String {
 /// the file's folder. Changes nothing.
 pub fn load(file: &Path) -> Result<Loaded, ConfigError> {
     let unreadable = |what: String| ConfigError(vec![Problem { file: file.to_path_buf(), line: None, what }]);
+    if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+        return Err(unreadable("no regular file; put one with the settings in its place".to_owned()));
+    }
     let text = match std::fs::read(file) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use super::conductor::Order;
 use super::shared::{Shared, refusal};
-use super::slash;
+use super::{slash, texts};
 use crate::domain::api::{Command, Direction, Reply};
 use crate::domain::event::{EventKind, count, excerpt};
 use crate::domain::id::SessionKey;
@@ -29,8 +29,9 @@ pub(super) async fn carry_out(
             Ok(Reply::Session { key, session, words: "opened".to_owned() })
         }
         Command::StopTurn { session, turn } => {
-            write(shared, move |store| store.request_stop(&session, turn, StopCause::Operator, at)).await?;
-            Ok(done("stopping"))
+            write(shared, move |store| store.request_stop(&session, turn, StopCause::Operator, at))
+                .await
+                .map(|stopped| done(&texts::stopped(&stopped)))
         }
         Command::Continue { session } => {
             write(shared, move |store| store.release_queue(&session, "the operator", at)).await?;

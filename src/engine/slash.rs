@@ -31,8 +31,9 @@ pub(super) async fn carry_out(
         Slash::New { title, ask } => new_session(shared, key, title, ask, source).await,
         Slash::Stop => {
             let session = live(shared, &key).await?.session.id;
-            write(shared, move |store| store.request_stop(&session, None, StopCause::Operator, at)).await?;
-            Ok(done("stopping; the queue stays, held"))
+            write(shared, move |store| store.request_stop(&session, None, StopCause::Operator, at))
+                .await
+                .map(|stopped| done(&texts::stopped(&stopped)))
         }
         Slash::Continue => {
             let session = live(shared, &key).await?.session.id;
@@ -132,13 +133,22 @@ async fn resume(shared: &Arc<Shared>, key: SessionKey, wanted: String) -> Result
     let name = wanted.clone();
     let mut found = read(shared, move |queries| queries.resolve_session(&name, CANDIDATES + 1)).await?;
     let session = match found.len() {
-        0 => return Err(Refusal::NoSuchSession(wanted)),
+        0 => named(shared, wanted).await?,
         1 => found.remove(0),
         _ => return Err(Refusal::Ambiguous { wanted, candidates: candidates(&found) }),
     };
     let (at, of, resumed) = (shared.now(), key.clone(), session.clone());
     write(shared, move |store| store.switch_session(&of, &resumed, at)).await?;
     Ok(Reply::Session { key, session, words: "resumed".to_owned() })
+}
+
+/// A session that is named as lists show it, without a title: by its key or its chat.
+async fn named(shared: &Arc<Shared>, wanted: String) -> Result<SessionId, Refusal> {
+    let Ok(key) = SessionKey::from_operator(&wanted) else { return Err(Refusal::NoSuchSession(wanted)) };
+    match find(shared, &key).await? {
+        Some(row) => Ok(row.session.id),
+        None => Err(Refusal::NoSuchSession(wanted)),
+    }
 }
 
 fn candidates(found: &[SessionId]) -> Vec<String> {

@@ -9,6 +9,7 @@ use crate::domain::event::{count, excerpt};
 use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
 use crate::domain::session::{EndReason, Hold};
 use crate::domain::slash::{self, DuringTurn, TABLE};
+use crate::store::Stopped;
 
 /// Shows an instant as the operator reads it.
 pub(super) type Clock<'a> = &'a dyn Fn(Time) -> String;
@@ -49,6 +50,17 @@ pub(super) fn status(row: &SessionRow, engine: &EngineStatus, now: Time, clock: 
         ("before it", session.previous.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)),
     ];
     lines.map(|(name, value)| format!("{name:<12} {value}")).join("\n")
+}
+
+pub(super) fn stopped(stopped: &Stopped) -> String {
+    let mut words = "stopping".to_owned();
+    if stopped.cleared.is_some() {
+        words.push_str("; the message that was next is put aside (kept)");
+    }
+    if let Some(reason) = stopped.hold {
+        words.push_str(&format!("; the queue is {}", reason.words()));
+    }
+    words
 }
 
 fn waiting(row: &SessionRow) -> String {

@@ -12,6 +12,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +21,7 @@ use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
 use crate::agent::{AgentError, AgentEvent, SessionContext, Turn};
 use crate::domain::api::{Piece, StreamKind, Update};
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
 use crate::domain::id::{ItemId, TurnId};
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
@@ -143,6 +144,7 @@ impl<'a> Work<'a> {
         let mut answer = None;
         let mut cause: Option<StopCause> = None;
         let mut killed_at = Instant::now();
+        let mut killed = None;
         let mut events_open = true;
         while events_open || agent.is_some() {
             tokio::select! {
@@ -156,6 +158,7 @@ impl<'a> Work<'a> {
                     // Dropping the run kills the agent's processes; it was told and did not listen.
                     agent = None;
                     events.close();
+                    killed = Some(self.note(EventKind::Notice { level: Level::Warn, text: self.killed() }));
                 }
                 (batch, result) = next_kept(&mut self.keeping), if self.keeping.is_some() => {
                     self.kept(batch, result);
@@ -176,6 +179,10 @@ impl<'a> Work<'a> {
                 }
                 Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
             }
+        }
+        if let Some(told) = killed {
+            // That it was killed is told before that it ended.
+            let _ = told.await;
         }
         if let Some(keeping) = self.keeping.take() {
             let (batch, result) = keeping.await;
@@ -207,7 +214,10 @@ impl<'a> Work<'a> {
                 self.live.touch(now);
                 self.keep_at = Instant::now();
             }
-            Taken::Retry { attempt, wait, why } => self.note_retry(attempt, wait, why),
+            Taken::Retry { attempt, wait, why } => {
+                let (turn, wait_seconds) = (self.begun.turn, wait.as_secs());
+                drop(self.note(EventKind::BackendRetries { turn, attempt, wait_seconds, why }));
+            }
             Taken::Noted => self.live.touch(now),
         }
         if self.recorder.unkept_bytes() >= MAX_UNKEPT_BYTES {
@@ -254,9 +264,13 @@ impl<'a> Work<'a> {
         });
     }
 
-    fn note_retry(&self, attempt: u32, wait: Duration, why: String) {
-        let kind =
-            EventKind::BackendRetries { turn: self.begun.turn, attempt, wait_seconds: wait.as_secs(), why };
+    fn killed(&self) -> String {
+        let grace = self.shared.settings.engine.stop_grace.as_secs();
+        format!("turn {} ignored the stop for {grace} s and was killed", self.begun.turn)
+    }
+
+    /// Writes an event beside the turn's own way: a store in trouble must not hold the turn up.
+    fn note(&self, kind: EventKind) -> JoinHandle<()> {
         let (shared, session, at) = (Arc::clone(self.shared), self.begun.session.clone(), self.shared.now());
         self.shared.tasks.spawn(async move {
             let kept = shared
@@ -264,9 +278,9 @@ impl<'a> Work<'a> {
                 .write(move |transitions| transitions.record(Some(&session), kind.clone(), at))
                 .await;
             if let Err(error) = kept {
-                tracing::warn!(%error, "a retry of the backend is not in the log");
+                tracing::warn!(%error, "something about the turn is not in the log");
             }
-        });
+        })
     }
 
     fn into_end(mut self, outcome: Outcome) -> TurnEnd {

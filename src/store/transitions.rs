@@ -11,6 +11,7 @@ use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
+use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
 /// The result of a transition or a query.
@@ -57,7 +58,7 @@ pub trait Transitions {
         turn: Option<TurnId>,
         cause: StopCause,
         at: Time,
-    ) -> Result<TurnId>;
+    ) -> Result<Stopped>;
 
     /// Ends the session that is live under `key` and makes `fresh` its successor there. Its running
     /// turn ends as interrupted (`StopCause::Reset`), all that waits is cleared.
@@ -241,6 +242,17 @@ pub struct Accepted {
     pub ack: Ack,
     /// The turn that began with it.
     pub begun: Option<Begun>,
+}
+
+/// A turn that was told to stop, and what that did to the rest of its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped {
+    /// The turn.
+    pub turn: TurnId,
+    /// The slot's message, which was cleared.
+    pub cleared: Option<ItemId>,
+    /// What the queue stands still for now.
+    pub hold: Option<HoldReason>,
 }
 
 /// A change of the engine's gate.

@@ -18,7 +18,8 @@ use switchboard::domain::queue::{
 use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState, Usage};
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
-    Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Queries, Result, StoreError, Transitions,
+    Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Queries, Result, Stopped, StoreError,
+    Transitions,
 };
 
 #[derive(Debug, Clone)]
@@ -717,21 +718,24 @@ impl Transitions for Model {
         turn: Option<TurnId>,
         cause: StopCause,
         at: Time,
-    ) -> Result<TurnId> {
+    ) -> Result<Stopped> {
         self.known(session)?;
         let Some(running) = self.kept(session).running else { return refuse(Refusal::NoTurn) };
         if turn.is_some_and(|turn| turn != running) {
             return nothing("that turn has already ended; another one runs now");
         }
         self.mark_stopping(running, cause, at);
+        let mut cleared = None;
         if cause == StopCause::Operator {
+            cleared = self.kept(session).slot;
             let slot: Vec<ItemId> = self.kept(session).slot.into_iter().collect();
             self.clear(session, &slot, "taken out by /stop", at);
             if !self.kept(session).queue.is_empty() {
                 self.hold_stopped(session, at);
             }
         }
-        Ok(running)
+        let hold = self.kept(session).session.hold.map(|hold| hold.reason);
+        Ok(Stopped { turn: running, cleared, hold })
     }
 
     fn reset_session(

@@ -195,7 +195,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             _ => said(String::new()),
         },
         Op::Stop { session: n, cause } => {
-            store.request_stop(&session(*n), None, *cause, now).map(|turn| turn.to_string())
+            store.request_stop(&session(*n), None, *cause, now).map(|stopped| format!("{stopped:?}"))
         }
         Op::New { key: n, titled } => store
             .reset_session(&key(KEYS[n % KEYS.len()]), &fresh, titled.then_some("t1"), now)

@@ -94,7 +94,7 @@ fn what_is_written_to_standard_error_goes_to_the_log_while_the_screen_is_up() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         let (_folder, file) = scratch();
         let mut pty = play("signals", &file);
         pty.wait_for("ready");

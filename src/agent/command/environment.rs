@@ -7,16 +7,28 @@ use tokio::process::Command;
 /// Takes every variable that may hold a secret out of a program's environment, and `key_variable`
 /// whatever its name looks like.
 pub(super) fn hide_secrets(command: &mut Command, key_variable: &str) {
-    for name in hidden(std::env::vars_os().map(|(name, _)| name), key_variable) {
+    for name in hidden(std::env::vars_os(), key_variable) {
         command.env_remove(name);
     }
 }
 
-fn hidden(names: impl Iterator<Item = OsString>, key_variable: &str) -> Vec<OsString> {
-    names.filter(|name| name == key_variable || may_be_secret(name)).collect()
+fn hidden(variables: impl Iterator<Item = (OsString, OsString)>, key_variable: &str) -> Vec<OsString> {
+    variables
+        .filter(|(name, value)| name == key_variable || may_be_secret(name) || holds_password(value))
+        .map(|(name, _)| name)
+        .collect()
 }
 
-/// Whether a part of the name ends with one of the words for secrets: `OPENAI_API_KEY`, `PGPASSWORD`.
+/// Whether a value is an address with a password in it: `postgres://user:password@host/`.
+fn holds_password(value: &OsStr) -> bool {
+    let value = value.to_string_lossy();
+    let Some((_, rest)) = value.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+}
+
+/// Whether a part of the name ends with one of the words for secrets: `OPENAI_API_KEY`, `PGPASSWORD`;
+/// or is one of the short ones: `DB_PASS`, `GH_PAT`.
 fn may_be_secret(name: &OsStr) -> bool {
     const WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"];
     let name = name.to_string_lossy().to_ascii_uppercase();
@@ -24,7 +36,7 @@ fn may_be_secret(name: &OsStr) -> bool {
     parts.any(|part| {
         let part = part.strip_suffix('S').filter(|one| !one.ends_with('S')).unwrap_or(part);
         let part = part.trim_end_matches(|c: char| c.is_ascii_digit());
-        WORDS.iter().any(|word| part.ends_with(word))
+        matches!(part, "PASS" | "PAT") || WORDS.iter().any(|word| part.ends_with(word))
     })
 }
 
@@ -46,6 +58,8 @@ mod tests {
             "KEY1",
             "GOOGLE_APPLICATION_CREDENTIALS",
             "MY-SECRET",
+            "DB_PASS",
+            "GH_PAT",
         ];
         for name in secret {
             assert!(may_be_secret(OsStr::new(name)), "{name} would be seen");
@@ -62,7 +76,8 @@ mod tests {
             "KEYBOARD_LAYOUT",
             "TOKENIZER",
             "AUTHOR",
-            "PASS",
+            "BYPASS",
+            "PATTERN",
             "XDG_DATA_DIRS",
         ] {
             assert!(!may_be_secret(OsStr::new(name)), "{name} would be missing");
@@ -71,7 +86,16 @@ mod tests {
 
     #[test]
     fn the_variable_of_the_configured_key_is_hidden_whatever_its_name() {
-        let names = ["PATH", "WALRUS"].map(OsString::from);
-        assert_eq!(hidden(names.into_iter(), "WALRUS"), ["WALRUS"]);
+        let variables = ["PATH", "WALRUS"].map(|name| (name.into(), "x".into()));
+        assert_eq!(hidden(variables.into_iter(), "WALRUS"), ["WALRUS"]);
+    }
+
+    #[test]
+    fn an_address_with_a_password_is_hidden_and_one_without_is_not() {
+        let holds = |value: &str| holds_password(OsStr::new(value));
+        assert!(holds("postgres://user:pw@host/base") && holds("redis://:pw@host"));
+        assert!(
+            !holds("http://localhost:8080/a@b:c") && !holds("user@host:path") && !holds("ssh://git@host")
+        );
     }
 }

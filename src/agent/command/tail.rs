@@ -21,7 +21,8 @@ impl Tail {
     /// The last lines that are not blank, in one line.
     pub(super) fn last_lines(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> =
+            text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
         let shown = lines.get(lines.len().saturating_sub(SHOWN_LINES)..).unwrap_or_default().join(" | ");
         let excess = shown.chars().count().saturating_sub(SHOWN_CHARS);
         if excess == 0 { shown } else { format!("…{}", shown.chars().skip(excess).collect::<String>()) }
@@ -39,6 +40,8 @@ mod tests {
         tail.push(b"one\n\ntwo\n  three\r\nfo");
         tail.push(b"ur\n\n");
         assert_eq!(tail.last_lines(), "two | three | four");
+        tail.push(b"50 %\r100 %\r");
+        assert_eq!(tail.last_lines(), "four | 50 % | 100 %");
     }
 
     #[test]

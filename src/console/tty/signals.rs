@@ -7,7 +7,7 @@ use super::TtyError;
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM: end in order.
+    /// SIGTERM or SIGQUIT: end in order.
     Terminate,
     /// SIGINT: the same. Ctrl-C is a key while the screen is up, so it came from outside.
     Interrupt,
@@ -29,6 +29,9 @@ pub struct Signals {
     suspend: unix::Signal,
     go_on: unix::Signal,
     resize: unix::Signal,
+    quit: unix::Signal,
+    /// SIGUSR1 and SIGUSR2 mean nothing here; unheard they would end the process in raw mode.
+    _unused: [unix::Signal; 2],
 }
 
 impl Signals {
@@ -42,6 +45,8 @@ impl Signals {
             suspend: listen(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             go_on: listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
             resize: listen(SignalKind::window_change())?,
+            quit: listen(SignalKind::quit())?,
+            _unused: [listen(SignalKind::user_defined1())?, listen(SignalKind::user_defined2())?],
         })
     }
 
@@ -51,6 +56,7 @@ impl Signals {
             biased;
             _ = self.hang_up.recv() => Signal::HangUp,
             _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.quit.recv() => Signal::Terminate,
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.suspend.recv() => Signal::Suspend,
             _ = self.go_on.recv() => Signal::Continue,

@@ -10,7 +10,7 @@ use crate::domain::id::{SessionId, TurnId};
 use crate::domain::queue::{Gate, Lane, Refusal, hold_after_failures, probe_delay};
 use crate::domain::session::{Hold, HoldReason};
 use crate::domain::turn::{Outcome, StopCause, TurnEnd};
-use crate::store::Result;
+use crate::store::{Result, Stopped};
 
 impl Tx<'_> {
     pub(super) fn request_stop(
@@ -19,13 +19,14 @@ impl Tx<'_> {
         turn: Option<TurnId>,
         cause: StopCause,
         at: Time,
-    ) -> Result<TurnId> {
+    ) -> Result<Stopped> {
         let mut standing = self.standing(session)?;
         let running = standing.running.ok_or(Refusal::NoTurn)?;
         if turn.is_some_and(|wanted| wanted != running.turn) {
             return Err(nothing_to("that turn has already ended; another one runs now"));
         }
         self.mark_stopping(&mut standing, cause, at)?;
+        let slot = standing.slot;
         if cause == StopCause::Operator {
             self.clear_slot(&mut standing, at)?;
             if standing.queued > 0 {
@@ -33,7 +34,8 @@ impl Tx<'_> {
             }
         }
         self.save(&standing)?;
-        Ok(running.turn)
+        let cleared = slot.filter(|_| standing.slot.is_none());
+        Ok(Stopped { turn: running.turn, cleared, hold: standing.hold.map(|hold| hold.reason) })
     }
 
     /// Marks the running turn as told to stop. Only the operator's word overrides an earlier one.

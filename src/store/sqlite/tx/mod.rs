@@ -24,7 +24,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
 use crate::domain::turn::{Output, StopCause, TurnEnd};
-use crate::store::{Accepted, NewGate, NewMessage, NewRun, Opened, Result, StoreError, Transitions};
+use crate::store::{Accepted, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError, Transitions};
 
 /// An open transaction, with the events that its steps have told so far.
 pub(super) struct Tx<'c> {
@@ -114,7 +114,7 @@ impl Transitions for Tx<'_> {
         turn: Option<TurnId>,
         cause: StopCause,
         at: Time,
-    ) -> Result<TurnId> {
+    ) -> Result<Stopped> {
         self.request_stop(session, turn, cause, at)
     }
 
