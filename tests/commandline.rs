@@ -13,5 +13,7 @@ mod homes;
 mod locked;
 #[path = "commandline/output.rs"]
 mod output;
+#[path = "commandline/vanished.rs"]
+mod vanished;
 #[path = "commandline/wire.rs"]
 mod wire;

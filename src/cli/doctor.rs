@@ -1,5 +1,6 @@
 //! `switchboard doctor`: what could be wrong with a home, before it goes wrong.
 
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -90,8 +91,8 @@ fn home(root: &Path) -> Vec<Finding> {
         }
         Ok(metadata) => metadata,
     };
-    let writable = match tempfile::NamedTempFile::new_in(root) {
-        Ok(_) => Finding::ok("home", format!("{shown} can be written")),
+    let writable = match try_to_write(root) {
+        Ok(()) => Finding::ok("home", format!("{shown} can be written")),
         Err(error) => Finding::fail("home", format!("{shown} can't be written: {error}")),
     };
     let private = match metadata.permissions().mode() & 0o077 {
@@ -101,6 +102,13 @@ fn home(root: &Path) -> Vec<Finding> {
         }
     };
     vec![writable, private]
+}
+
+/// A full disk makes an empty file and takes nothing more.
+fn try_to_write(folder: &Path) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&[0; 16 * 1024])?;
+    file.as_file().sync_all()
 }
 
 fn settings(context: &Context) -> (Finding, Config) {

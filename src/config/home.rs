@@ -73,6 +73,9 @@ impl Home {
     /// Makes what is missing: the folders (0700) and a commented `config.toml` (0600). What exists is
     /// left as it is.
     pub fn create(&self) -> Result<(), HomeError> {
+        if std::os::unix::net::SocketAddr::from_pathname(self.socket()).is_err() {
+            return Err(HomeError::NoSocket(self.socket()));
+        }
         for folder in [self.root.clone(), self.logs(), self.exports()] {
             if folder.symlink_metadata().is_ok() && !folder.is_dir() {
                 return Err(HomeError::NotAFolder(folder));
@@ -107,6 +110,9 @@ pub enum HomeError {
     /// Something else stands where a folder must be.
     #[error("{}: not a folder; move it away, or name another home with --home DIR", .0.display())]
     NotAFolder(PathBuf),
+    /// No socket can have the path that this home's would have.
+    #[error("{}: the path is too long for a socket (about 100 bytes); use a shorter --home DIR", .0.display())]
+    NoSocket(PathBuf),
     /// The disk is full.
     #[error("{}: the disk is full; free some space, or name another home with --home DIR", .0.display())]
     FullDisk(PathBuf),

@@ -4,23 +4,32 @@ use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::thread;
+use std::time::Duration;
 
 use super::home::{Home, HomeError};
 use crate::domain::Time;
 
+/// Who only looks holds the lock for a moment: taking it is tried this often, with such pauses.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// Held by the one engine that owns a home, until it is dropped or its process ends.
 ///
-/// The truth is the operating system's lock on the open file. What stands in the file is only a
-/// hint for people: a leftover file, an empty or half-written one, or a process id that something
-/// else has now mean nothing.
+/// The truth is the operating system's lock on the home's folder, which nobody removes unnoticed, and
+/// on the lock file. What stands in the file is only a hint for people: a leftover file, an empty or
+/// half-written one, or a process id that something else has now mean nothing.
 #[derive(Debug)]
 pub struct EngineLock {
+    _folder: File,
     _file: File,
 }
 
 impl EngineLock {
     /// Takes the lock, or tells who holds it.
     pub fn take(home: &Home, at: Time) -> Result<Self, LockError> {
+        let folder = File::open(home.root()).map_err(|source| HomeError::of(home.root(), source))?;
+        lock_folder(home, &folder)?;
         let path = home.lock_file();
         let unusable = |source| LockError::Home(HomeError::of(&path, source));
         let opened =
@@ -32,7 +41,21 @@ impl EngineLock {
             Err(TryLockError::Error(source)) => return Err(unusable(source)),
         }
         write_owner(&mut file, at).map_err(unusable)?;
-        Ok(Self { _file: file })
+        Ok(Self { _folder: folder, _file: file })
+    }
+
+    /// Tells who holds the lock, if anyone does, and leaves it as it is.
+    pub fn look(home: &Home) -> Result<(), LockError> {
+        let unusable = |source| LockError::Home(HomeError::of(home.root(), source));
+        let folder = match File::open(home.root()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(unusable)?,
+        };
+        match folder.try_lock_shared() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::WouldBlock) => Err(LockError::Held(hint(home))),
+            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        }
     }
 }
 
@@ -60,6 +83,22 @@ impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pid {} since {}", self.pid, self.since.format("%Y-%m-%d %H:%M:%S UTC"))
     }
+}
+
+fn lock_folder(home: &Home, folder: &File) -> Result<(), LockError> {
+    for _ in 0..TRIES {
+        match folder.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            Err(TryLockError::Error(source)) => return Err(HomeError::of(home.root(), source).into()),
+        }
+    }
+    Err(LockError::Held(hint(home)))
+}
+
+/// What the lock file tells of the owner; it may be gone.
+fn hint(home: &Home) -> Option<Owner> {
+    owner(&mut File::open(home.lock_file()).ok()?)
 }
 
 fn told(owner: &Option<Owner>) -> String {

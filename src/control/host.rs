@@ -1,5 +1,6 @@
 //! An engine on a home, in this process: what `serve` and the console start.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -7,6 +8,7 @@ use tokio::task::{JoinError, JoinHandle};
 
 use super::client::Client;
 use super::in_process::{InProcess, listen};
+use super::owner;
 use super::protocol::Hello;
 use super::server::{Server, ServerError};
 use crate::agent;
@@ -34,6 +36,14 @@ pub enum HostError {
     /// Its store can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Its store was opened but could not be written for as long as patience allows.
+    #[error("{}: can't be written: {why}; mend that and start again", path.display())]
+    Unwritable {
+        /// The store.
+        path: PathBuf,
+        /// What the database said.
+        why: String,
+    },
     /// The configured agent can't be used.
     #[error(transparent)]
     Agent(#[from] agent::BuildError),
@@ -49,7 +59,10 @@ impl Host {
     pub async fn start(home: &Home, config: &Config, start_up: StartUp) -> Result<Self, HostError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         home.create()?;
-        let lock = EngineLock::take(home, clock.now())?;
+        let lock = match EngineLock::take(home, clock.now()) {
+            Ok(lock) => lock,
+            Err(error) => return Err(owner::named(home, error).await.into()),
+        };
         let backend = agent::build(&config.agent, home.root())?;
         let (store, feed) = Store::open(&home.state_db(), Patience::default())?;
         let socket = Server::bind(&home.socket())?;
@@ -63,7 +76,10 @@ impl Host {
             timezone: config.timezone,
             exports: home.exports(),
         };
-        let engine = Engine::start(parts, start_up).await?;
+        let engine = Engine::start(parts, start_up).await.map_err(|error| match error {
+            StoreError::Unavailable { why } => HostError::Unwritable { path: home.state_db(), why },
+            other => other.into(),
+        })?;
         let log = tokio::spawn(write_log(listen(&engine)));
         let (hello, for_clients) = (Hello::of(&engine.run()), engine.clone());
         let server = socket.serve(hello, move || InProcess::new(for_clients.clone()) as Arc<dyn Client>);

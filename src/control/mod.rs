@@ -6,6 +6,7 @@
 mod client;
 mod host;
 mod in_process;
+mod owner;
 pub mod protocol;
 mod reach;
 mod read_only;

@@ -12,18 +12,23 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::codec::FramedRead;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::client::{Client, ClientError, Reach};
+use super::owner;
 use super::protocol::{Ask, FromEngine, Hello, Line, Lines, MAX_RESPONSE_BYTES, Outcome, PROTOCOL, Request};
-use crate::config::Home;
+use crate::config::{Home, LockError, Owner};
 use crate::domain::api::{Answer, Command, Query, Reply, Update};
 
 const MAX_REQUESTS_OUT: usize = 256;
 const MAX_UPDATES_WAITING: usize = 256;
 /// A living engine greets at once; one that does not is stopped or stuck.
 const GREETING: Duration = Duration::from_secs(5);
+/// So long an engine may own its home without a socket while it starts or stops.
+const STARTING: Duration = Duration::from_secs(3);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// An engine in another process.
 ///
@@ -48,10 +53,11 @@ struct Waiting {
 }
 
 impl SocketClient {
-    /// Connects to the engine that runs for `home`; none if no engine runs.
+    /// Connects to the engine that runs for `home`; none if no engine runs. An engine that owns the
+    /// home but can't be reached is an error: it is given a while to start or to stop.
     pub async fn connect(home: &Home) -> Result<Option<Self>, ClientError> {
         let path = home.socket();
-        let Some(Greeted { hello, lines, write }) = greet(&path).await? else { return Ok(None) };
+        let Some(Greeted { hello, lines, write }) = find(home, &path).await? else { return Ok(None) };
         let waiting = Arc::new(Mutex::new(Waiting::default()));
         let (out, requests) = mpsc::channel(MAX_REQUESTS_OUT);
         let tasks = CancellationToken::new();
@@ -157,6 +163,32 @@ struct Greeted {
     hello: Hello,
     lines: Incoming,
     write: OwnedWriteHalf,
+}
+
+/// Connects to the engine that owns the home; none if nobody does.
+async fn find(home: &Home, path: &Path) -> Result<Option<Greeted>, ClientError> {
+    let deadline = Instant::now() + STARTING;
+    loop {
+        if let Some(greeted) = greet(path).await? {
+            return Ok(Some(greeted));
+        }
+        match owner::look(home).await {
+            Ok(()) => return Ok(None),
+            Err(LockError::Held(_)) if Instant::now() < deadline => tokio::time::sleep(LOOK_AGAIN).await,
+            Err(LockError::Held(owner)) => return Err(ClientError::Failed(unreachable_words(path, owner))),
+            Err(error) => return Err(ClientError::Failed(error.to_string())),
+        }
+    }
+}
+
+fn unreachable_words(path: &Path, owner: Option<Owner>) -> String {
+    let socket = path.file_name().unwrap_or_default().display();
+    let trouble = if path.symlink_metadata().is_ok() { "answers nobody" } else { "is gone" };
+    let (process, way_out) = match owner {
+        Some(Owner { pid, .. }) => (format!(" (pid {pid})"), format!("`kill {pid}` stops it in order")),
+        None => (String::new(), "end its process".to_owned()),
+    };
+    format!("an engine runs for this home{process}, but its socket {socket} {trouble}; {way_out}")
 }
 
 /// Connects and reads the hello; none if nobody listens.

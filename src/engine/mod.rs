@@ -24,6 +24,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use crate::agent::Backend;
 use crate::config::{EngineConfig, QueueConfig};
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update};
+use crate::domain::event::{EventKind, Level};
 use crate::domain::id::RunId;
 use crate::domain::queue::Refusal;
 use crate::store::{Feed, NewGate, NewRun, Opened, Store, StoreError};
@@ -97,6 +98,7 @@ impl Engine {
         let conductor = Conductor::new(Arc::clone(&shared), feed, inbox, orders.clone(), stopped);
         shared.tasks.spawn(conductor.run());
         let opened = open_run(&shared, run, start_up).await?;
+        shared.tasks.spawn(examine_store(Arc::clone(&shared)));
         tracing::info!(cut_turns = opened.cut_turns.len(), waiting = opened.waiting, "engine started");
         Ok(EngineHandle { shared, orders, stopped: has_stopped })
     }
@@ -114,6 +116,22 @@ async fn open_run(shared: &Arc<Shared>, run: EngineRun, start_up: StartUp) -> Re
             transitions.open_run(&new)
         })
         .await
+}
+
+/// Looks once whether the store is damaged, beside all work. A store that closes gives it up.
+async fn examine_store(shared: Arc<Shared>) {
+    let text = match shared.store.readers().quick_check().await {
+        Ok(damage) => match damage.first() {
+            None => return,
+            Some(first) => format!("state.db is damaged: {first}; stop the engine and restore a copy"),
+        },
+        Err(StoreError::Closed) => return,
+        Err(error) => format!("state.db could not be examined: {error}"),
+    };
+    let (kind, at) = (EventKind::Notice { level: Level::Error, text: text.clone() }, shared.now());
+    if let Err(error) = shared.store.write(move |t| t.record(None, kind.clone(), at)).await {
+        tracing::error!(%error, "not in the store: {text}");
+    }
 }
 
 /// The way to a running engine. Cheap to clone.

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::sqlite::ReadOnly;
 use super::{Queries, Result, StoreError};
+use crate::domain::Time;
 
 /// How many questions are answered at the same time; more wait for their turn.
 const CONNECTIONS: usize = 4;
@@ -57,6 +58,11 @@ impl Readers {
         let given_up = self.pool.closed.child_token();
         let _guard = given_up.clone().drop_guard();
         self.with(move |connection| connection.quick_check(&given_up)).await
+    }
+
+    /// The engine run that has not ended, of which there is one at most: its process, and since when.
+    pub async fn unfinished_run(&self) -> Result<Option<(u32, Time)>> {
+        self.with(|connection| connection.unfinished_run()).await
     }
 
     /// Gives up what takes long and lets go of the connections that nobody uses.

@@ -156,10 +156,11 @@ impl From<rusqlite::Error> for StoreError {
     /// What time may mend (a lock, a full disk, a failing device) is `Unavailable`; the rest is not.
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Unavailable { why: format!("{error}: another program holds it") }
+            }
             Some(
-                ErrorCode::DatabaseBusy
-                | ErrorCode::DatabaseLocked
-                | ErrorCode::DiskFull
+                ErrorCode::DiskFull
                 | ErrorCode::SystemIoFailure
                 | ErrorCode::CannotOpen
                 | ErrorCode::ReadOnly

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::place::Place;
 use super::{Queries, Result, StoreError, Transitions};
+use crate::domain::Time;
 use crate::domain::event::Event;
 
 /// How many steps of SQLite's machine an examination makes before it looks whether it is given up.
@@ -187,6 +188,12 @@ impl ReadOnly {
         let found = self.examine();
         self.connection.progress_handler(0, None::<fn() -> bool>)?;
         if given_up.is_cancelled() { Err(StoreError::Closed) } else { found }
+    }
+
+    /// The newest engine run if it has not ended: its process, and since when.
+    pub fn unfinished_run(&self) -> Result<Option<(u32, Time)>> {
+        let newest = "SELECT pid, started_at FROM runs WHERE ended_at IS NULL ORDER BY n DESC LIMIT 1";
+        sql::first(&self.connection, newest, (), |row| Ok((row.get(0)?, columns::time(row, "started_at")?)))
     }
 
     fn examine(&self) -> Result<Vec<String>> {
