@@ -164,7 +164,8 @@ fn a_paste_is_one_draft_whatever_it_holds() {
     assert_eq!(place.json(&["queue"]).len(), 1, "only the running item");
     assert!(console.screen().contents().contains("1 turn runs"), "{console}");
     console.press(ENTER);
-    console.wait_until("an empty composer", |screen| composer(screen).is_empty());
+    console.wait_for("next, when this turn ends");
+    assert!(composer(console.screen()).is_empty(), "{console}");
     let items = place.json(&["queue"]);
     assert_eq!(items.len(), 2);
     assert!(
@@ -409,7 +410,7 @@ fn an_engine_that_is_left_running_goes_on_in_the_window_until_ctrl_c() {
     console.press(ESC);
     console.press("q");
     answer(&mut console, "Stop the engine", "k");
-    console.wait_for("goes on in this process");
+    console.wait_for("goes on in this terminal");
     console.assert_given_back();
     place.done(&["status"]);
     console.press("\x03");

@@ -62,7 +62,7 @@ fn region(layout: &Layout) -> Rect {
     pane.map(|pane| pane.body).filter(|body| body.height > 0).unwrap_or(layout.tabs)
 }
 
-/// Where there is room: rows in which nothing stands, else the first place that covers nothing that
+/// Where there is room: the lowest rows in which nothing stands, else the first place that covers nothing that
 /// must be seen.
 fn place(paint: &Paint<'_>, layout: &Layout, region: Rect, width: u16, height: u16) -> Rect {
     let top = |area| from_right(from_top(area, height).0, width).1;
@@ -72,12 +72,13 @@ fn place(paint: &Paint<'_>, layout: &Layout, region: Rect, width: u16, height: u
         let kept = kept.iter().flatten().chain(&paint.covered);
         kept.into_iter().any(|kept| area.intersects(*kept))
     };
+    // Whole rows: a gap behind some words is there only until the next word comes.
     let is_blank = |area: &Rect| {
         let cell = |at| paint.canvas.buffer.cell(at).is_none_or(|cell| cell.symbol() == " ");
-        area.positions().all(cell)
+        Rect { x: region.x, width: region.width, ..*area }.positions().all(cell)
     };
-    let blank = Some(bottom).filter(is_blank);
-    let places = blank.into_iter().chain([top(region), bottom, top(layout.main)]);
+    let blank = (region.y..=bottom.y).rev().map(|y| Rect { y, ..bottom }).filter(is_blank);
+    let places = blank.chain([top(region), bottom, top(layout.main)]);
     places.into_iter().find(|area| !covers(area)).unwrap_or_else(|| top(layout.tabs))
 }
 
