@@ -32,7 +32,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'The sessions, most urgent first')
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
-            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
@@ -130,7 +130,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml, with file and line')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml and keymap.toml, with file and line')
             [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print where config.toml is')
             [CompletionResult]::new('print', 'print', [CompletionResultType]::ParameterValue, 'Print the values that apply, and which of them the file sets')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -159,7 +159,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;config;help' {
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml, with file and line')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml and keymap.toml, with file and line')
             [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print where config.toml is')
             [CompletionResult]::new('print', 'print', [CompletionResultType]::ParameterValue, 'Print the values that apply, and which of them the file sets')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -206,7 +206,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'The sessions, most urgent first')
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
-            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first')
+            [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
@@ -245,7 +245,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;config' {
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml, with file and line')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Tell what is wrong in config.toml and keymap.toml, with file and line')
             [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print where config.toml is')
             [CompletionResult]::new('print', 'print', [CompletionResultType]::ParameterValue, 'Print the values that apply, and which of them the file sets')
             break

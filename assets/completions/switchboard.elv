@@ -29,7 +29,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
             cand send 'Send a message or a slash command'
-            cand events 'What happened, oldest first'
+            cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
             cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
@@ -117,7 +117,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
             cand -h 'Print help'
             cand --help 'Print help'
-            cand check 'Tell what is wrong in config.toml, with file and line'
+            cand check 'Tell what is wrong in config.toml and keymap.toml, with file and line'
             cand path 'Print where config.toml is'
             cand print 'Print the values that apply, and which of them the file sets'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -142,7 +142,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand --help 'Print help'
         }
         &'switchboard;config;help'= {
-            cand check 'Tell what is wrong in config.toml, with file and line'
+            cand check 'Tell what is wrong in config.toml and keymap.toml, with file and line'
             cand path 'Print where config.toml is'
             cand print 'Print the values that apply, and which of them the file sets'
             cand help 'Print this message or the help of the given subcommand(s)'
@@ -181,7 +181,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
             cand send 'Send a message or a slash command'
-            cand events 'What happened, oldest first'
+            cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
             cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
@@ -210,7 +210,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;stop'= {
         }
         &'switchboard;help;config'= {
-            cand check 'Tell what is wrong in config.toml, with file and line'
+            cand check 'Tell what is wrong in config.toml and keymap.toml, with file and line'
             cand path 'Print where config.toml is'
             cand print 'Print the values that apply, and which of them the file sets'
         }

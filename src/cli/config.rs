@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::Exit;
 use super::context::Context;
-use super::output::{AsJson, Form, Out};
+use super::keymap;
+use super::output::{AsJson, Form, Out, stderr_line};
 use crate::config::{self, Effective, Origin};
 
 /// The settings; without a command as `print`
@@ -16,7 +17,7 @@ pub(super) struct Config {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Tell what is wrong in config.toml, with file and line
+    /// Tell what is wrong in config.toml and keymap.toml, with file and line
     Check,
     /// Print where config.toml is
     Path,
@@ -45,6 +46,15 @@ impl Config {
                 let state =
                     if file.exists() { "no problems" } else { "there is none yet, the defaults apply" };
                 out.line(&format!("{}: {state}", file.display()))?;
+                let (_, problems) = keymap::in_effect(&context.home)?;
+                // What is wrong is left out; the rest holds, in the console too.
+                problems.iter().for_each(|problem| stderr_line(&problem.to_string()));
+                if !problems.is_empty() {
+                    return Ok(Exit::Failed);
+                }
+                if context.home.keymap_file().exists() {
+                    out.line(&format!("{}: no problems", context.home.keymap_file().display()))?;
+                }
             }
             What::Print { json } => {
                 let values = config::load(&file)?.values;

@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use super::Exit;
 use super::context::{Context, Mode};
 use super::output::{at_a_terminal, stderr_line};
-use super::serve;
+use super::{keymap, serve};
 use crate::config::log::{self, AlsoTo};
 use crate::config::{Config, Home, LockError, OnTerminalClose};
 use crate::console::app::keymap::KeyMap;
@@ -114,7 +114,10 @@ fn after_another(ended: &Ended) -> Exit {
 }
 
 fn options(context: &Context, config: &Config, own: &Arc<Own>) -> anyhow::Result<ConsoleOptions> {
-    let (keymap, notices) = keymap(&context.home);
+    let (keymap, mut notices) = keymap(&context.home);
+    if notices.len() > 1 {
+        notices.push(format!("{} lines of keymap.toml are left out: :notices shows why", notices.len()));
+    }
     Ok(ConsoleOptions {
         access: match context.mode {
             Mode::Change => Access::Full,
@@ -135,16 +138,9 @@ fn options(context: &Context, config: &Config, own: &Arc<Own>) -> anyhow::Result
 
 /// The effective key map, and what is wrong with the operator's changes: the rest holds.
 fn keymap(home: &Home) -> (KeyMap, Vec<String>) {
-    let file = home.keymap_file();
-    match std::fs::read_to_string(&file) {
-        Ok(changes) => {
-            let (map, problems) = KeyMap::with_changes(&file.display().to_string(), &changes);
-            (map, problems.iter().map(ToString::to_string).collect())
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (KeyMap::shipped(), Vec::new()),
-        Err(error) => {
-            (KeyMap::shipped(), vec![format!("{}: {error}; the shipped keys hold", file.display())])
-        }
+    match keymap::in_effect(home) {
+        Ok((map, problems)) => (map, problems.iter().map(ToString::to_string).collect()),
+        Err(error) => (KeyMap::shipped(), vec![format!("{error}; the shipped keys hold")]),
     }
 }
 

@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use super::Exit;
 use super::context::Context;
+use super::keymap;
 use super::output::{AsJson, Form, Out};
 use crate::agent;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Home};
 use crate::control::{SocketClient, StoreOnly};
 
 /// Examine the home, the settings, the store, the agent and the terminal
@@ -55,6 +56,7 @@ impl Doctor {
         let (settings, config) = settings(context);
         let mut findings = home(context.home.root());
         findings.push(settings);
+        findings.extend(keys(&context.home));
         findings.push(engine(context).await);
         findings.push(store(context, &config).await);
         findings.push(agent(context, &config).await);
@@ -116,6 +118,17 @@ fn settings(context: &Context) -> (Finding, Config) {
     match config::load(&file) {
         Ok(loaded) => (Finding::ok("settings", format!("{} has no problems", file.display())), loaded.config),
         Err(error) => (Finding::fail("settings", error.to_string()), Config::default()),
+    }
+}
+
+/// The operator's key map. A wrong line is left out; the rest holds.
+fn keys(home: &Home) -> Vec<Finding> {
+    match keymap::in_effect(home) {
+        Err(error) => vec![Finding::fail("keys", error.to_string())],
+        Ok((_, problems)) if problems.is_empty() => vec![Finding::ok("keys", "the key map has no problems")],
+        Ok((_, problems)) => {
+            problems.iter().map(|problem| Finding::warn("keys", problem.to_string())).collect()
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! `switchboard events`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use unicode_width::UnicodeWidthStr;
 
 use super::Exit;
 use super::context::{Clock, Context};
@@ -8,15 +11,15 @@ use super::feed::{Feed, News, Wanted};
 use super::output::{AsJson, Form, Out};
 use super::queue::session_named;
 use crate::control::Client;
-use crate::domain::api::EventPage;
+use crate::domain::api::{Answer, EventPage, Query};
 use crate::domain::event::{Event, EventKind, Level};
-use crate::domain::id::Seq;
+use crate::domain::id::{Seq, SessionId};
 use crate::domain::sanitize::one_line;
 
 /// How many stored events one question asks for.
 const PAGE: usize = 500;
 
-/// What happened, oldest first
+/// What happened, oldest first; with --json sessions by their ids, else by their names
 #[derive(Debug, clap::Args)]
 pub(super) struct Events {
     /// Everything after this event; without it the newest
@@ -45,19 +48,25 @@ impl Events {
             Some(named) => Some(session_named(&*client, named).await?),
             None => None,
         };
-        let mut printer = Printer { form: self.json.form(), clock: context.clock(), out };
+        let mut printer = Printer {
+            form: self.json.form(),
+            clock: context.clock(),
+            client: Arc::clone(&client),
+            names: HashMap::new(),
+            out,
+        };
         let wanted = Wanted { level: self.level, session };
         match (self.follow, self.after) {
             (true, Some(seq)) => follow(client, wanted, Seq(seq), &mut printer).await,
             (true, None) => {
                 let newest = wanted.stored(&*client, EventPage::Newest, self.limit).await?;
-                printer.all(&newest)?;
+                printer.all(&newest).await?;
                 let last = newest.last().map_or(Seq(0), |event| event.seq);
                 follow(client, wanted, last, &mut printer).await
             }
             (false, Some(seq)) => read_on(&*client, &wanted, Seq(seq), &mut printer).await,
             (false, None) => {
-                printer.all(&wanted.stored(&*client, EventPage::Newest, self.limit).await?)?;
+                printer.all(&wanted.stored(&*client, EventPage::Newest, self.limit).await?).await?;
                 Ok(Exit::Done)
             }
         }
@@ -73,7 +82,7 @@ async fn read_on(
 ) -> anyhow::Result<Exit> {
     loop {
         let page = wanted.stored(client, EventPage::After(last), PAGE).await?;
-        printer.all(&page)?;
+        printer.all(&page).await?;
         match page.last() {
             Some(event) if page.len() == PAGE => last = event.seq,
             _ => return Ok(Exit::Done),
@@ -93,7 +102,7 @@ async fn follow(
     while let Some(news) = feed.next().await? {
         if let News::Event(event) = news {
             in_order = matches!(event.kind, EventKind::EngineStopped { .. });
-            printer.event(&event)?;
+            printer.event(&event).await?;
             printer.out.flush()?;
         }
     }
@@ -104,21 +113,51 @@ async fn follow(
 struct Printer<'o> {
     form: Form,
     clock: Clock,
+    client: Arc<dyn Client>,
+    /// What a person calls the sessions that were met.
+    names: HashMap<SessionId, String>,
     out: &'o mut Out,
 }
 
+/// The columns of a session's name.
+const NAME_WIDTH: usize = 20;
+
 impl Printer<'_> {
-    fn all(&mut self, events: &[Event]) -> std::io::Result<()> {
-        events.iter().try_for_each(|event| self.event(event))?;
-        self.out.flush()
+    async fn all(&mut self, events: &[Event]) -> anyhow::Result<()> {
+        for event in events {
+            self.event(event).await?;
+        }
+        Ok(self.out.flush()?)
     }
 
-    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+    async fn event(&mut self, event: &Event) -> anyhow::Result<()> {
         if self.form == Form::Json {
-            return self.out.json(event);
+            return Ok(self.out.json(event)?);
         }
-        let session = event.session.as_ref().map_or("-", |session| session.as_str());
+        let name = match &event.session {
+            Some(session) => self.name(session, &event.kind).await?,
+            None => "-".to_owned(),
+        };
+        let gap = " ".repeat(NAME_WIDTH.saturating_sub(name.width()));
         let (at, level, words) = (self.clock.full(event.at), event.kind.level(), event.kind.words());
-        self.out.line(&format!("{:>6}  {at}  {level:<5}  {session:<24}  {}", event.seq, one_line(&words)))
+        let line = format!("{:>6}  {at}  {level:<5}  {name}{gap}  {}", event.seq, one_line(&words));
+        Ok(self.out.line(&line)?)
+    }
+
+    /// What a person calls a session; its id where the store does not know it any more.
+    async fn name(&mut self, session: &SessionId, kind: &EventKind) -> anyhow::Result<String> {
+        if matches!(kind, EventKind::Titled { .. }) {
+            self.names.remove(session);
+        }
+        if let Some(name) = self.names.get(session) {
+            return Ok(name.clone());
+        }
+        let name = match self.client.query(Query::Session { session: session.clone() }).await {
+            Ok(Answer::Session(Some(row))) => one_line(row.session.name()).into_owned(),
+            // An engine that ends meanwhile leaves the id.
+            _ => return Ok(session.to_string()),
+        };
+        self.names.insert(session.clone(), name.clone());
+        Ok(name)
     }
 }

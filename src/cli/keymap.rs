@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::Exit;
 use super::context::Context;
 use super::output::{AsJson, Form, Out, stderr_line};
+use crate::config::Home;
 use crate::console::app::key::sequence_name;
-use crate::console::app::keymap::{Context as Where, KeyMap};
+use crate::console::app::keymap::{Context as Where, KeyMap, Problem};
 
 /// The key map in effect: the shipped one with the changes of the home's keymap.toml
 #[derive(Debug, clap::Args)]
@@ -27,12 +28,7 @@ struct Shown {
 
 impl Keymap {
     pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
-        let file = context.home.keymap_file();
-        let changes = match std::fs::read_to_string(&file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            read => read.map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))?,
-        };
-        let (map, problems) = KeyMap::with_changes(&file.display().to_string(), &changes);
+        let (map, problems) = in_effect(&context.home)?;
         for place in Where::ALL {
             let lines = bindings(&map, place);
             match self.json.form() {
@@ -43,6 +39,16 @@ impl Keymap {
         // What is wrong is left out; the rest holds, here as in the console.
         problems.iter().for_each(|problem| stderr_line(&problem.to_string()));
         Ok(if problems.is_empty() { Exit::Done } else { Exit::Failed })
+    }
+}
+
+/// The key map in effect, and what is wrong with the operator's changes: the rest holds.
+pub(super) fn in_effect(home: &Home) -> anyhow::Result<(KeyMap, Vec<Problem>)> {
+    let file = home.keymap_file();
+    match std::fs::read_to_string(&file) {
+        Ok(changes) => Ok(KeyMap::with_changes(&file.display().to_string(), &changes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((KeyMap::shipped(), Vec::new())),
+        Err(error) => Err(anyhow::anyhow!("{}: {error}", file.display())),
     }
 }
 

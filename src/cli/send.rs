@@ -154,6 +154,7 @@ impl<'o> Waiting<'o> {
     }
 
     async fn run(mut self, mut feed: Feed) -> anyhow::Result<Exit> {
+        let mut engine_stopped = false;
         while let Some(news) = feed.next().await? {
             match news {
                 News::Piece(piece) => self.piece(&piece).await?,
@@ -162,6 +163,7 @@ impl<'o> Waiting<'o> {
                     EventKind::TurnEnded { turn, outcome, .. } if Some(*turn) == self.turn => {
                         return self.ended(*turn, outcome).await;
                     }
+                    EventKind::EngineStopped { .. } => engine_stopped = true,
                     EventKind::Superseded { item, by, .. } if *item == self.item => {
                         anyhow::bail!(
                             "the message was replaced by item {by}; it is kept and can be put back"
@@ -176,6 +178,10 @@ impl<'o> Waiting<'o> {
                 },
             }
         }
+        anyhow::ensure!(
+            !engine_stopped || self.turn.is_some(),
+            "the engine stopped; the message waits and runs after the next start"
+        );
         anyhow::bail!("the engine is gone; `switchboard queue` tells what became of the message")
     }
 

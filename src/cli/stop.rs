@@ -5,7 +5,7 @@ use super::context::Context;
 use super::feed::{Feed, News, Wanted};
 use super::output::{Out, stderr_line};
 use crate::domain::api::{Answer, Command, Query};
-use crate::domain::event::{EventKind, Level};
+use crate::domain::event::{EventKind, Level, count};
 
 /// Stop the engine: no turn begins, running ones get the drain's time
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,16 @@ impl Stop {
         };
         client.command(Command::Stop { why: "switchboard stop".to_owned() }).await?;
         if before.running > 0 {
-            stderr_line(&format!("{} running; each gets the drain's time to end", before.running));
+            // An engine that has stopped meanwhile has nothing to tell any more.
+            if let Ok(Answer::Overview(now)) = client.query(Query::Overview).await
+                && let Some(drain) = &now.engine.drain
+            {
+                let most = (drain.until - drain.since).num_seconds();
+                stderr_line(&format!(
+                    "{} running; what still runs after at most {most} s is cut, its text is kept",
+                    count(before.running, "turn")
+                ));
+            }
         }
         loop {
             match feed.next().await? {

@@ -11,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::settings::*;
 use super::table::{Setting, TABLE, Takes};
-use super::take::nearest;
 use crate::domain::event::{Level, excerpt};
+use crate::domain::nearest::nearest;
 use crate::domain::queue::BusyMode;
 
 /// The settings of a home, and where each came from.
@@ -147,8 +147,7 @@ impl Reading<'_> {
     }
 
     fn unknown(&mut self, at: usize, key: &str) {
-        let near = nearest(key, TABLE.iter().flat_map(|setting| [setting.key, setting.section()]));
-        let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let hint = near(key).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         self.problem(at, format!("there is no setting {:?}{hint}", excerpt(key)));
     }
 
@@ -219,6 +218,19 @@ impl Reading<'_> {
 
     fn line(&self, at: usize) -> usize {
         self.text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
+    }
+}
+
+/// The setting that may be meant. In a section that exists only its own names can be; else whole keys
+/// and sections.
+fn near(key: &str) -> Option<&'static str> {
+    match key.rsplit_once('.').filter(|(section, _)| is_section(section)) {
+        Some((section, name)) => {
+            let inside = || TABLE.iter().filter(|setting| setting.section() == section);
+            let near = nearest(name, inside().map(|setting| setting.name()))?;
+            inside().find(|setting| setting.name() == near).map(|setting| setting.key)
+        }
+        None => nearest(key, TABLE.iter().flat_map(|setting| [setting.key, setting.section()])),
     }
 }
 

@@ -6,6 +6,7 @@ use toml::de::DeValue;
 
 use super::settings::Config;
 use super::table::Takes;
+use crate::domain::nearest::nearest;
 
 /// A value that a setting does not take.
 pub(super) struct Wrong {
@@ -119,13 +120,4 @@ fn absolute(text: &str, folder: &Path) -> PathBuf {
         (Some(rest), Ok(user)) => user.join(rest),
         _ => folder.join(text),
     }
-}
-
-/// The name that looks most like what was written, if any does.
-pub(super) fn nearest(wanted: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    names
-        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &wanted.to_lowercase()), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .map(|(_, name)| name)
 }

@@ -9,6 +9,7 @@ pub mod event;
 pub mod filter;
 pub mod history;
 pub mod id;
+pub mod nearest;
 pub mod queue;
 pub mod sanitize;
 pub mod session;

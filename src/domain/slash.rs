@@ -1,6 +1,7 @@
 //! Slash commands: each is declared once here. Parsing, completion, help, the palette and the
 //! README's table come from [`TABLE`].
 
+use super::nearest::nearest;
 use super::queue::Refusal;
 
 /// A slash command's declaration.
@@ -278,16 +279,8 @@ pub fn parse(draft: &str) -> Result<Draft, Refusal> {
 
 /// The refusal of a word that is no command, with the nearest one.
 pub fn unknown(word: &str) -> Refusal {
-    Refusal::NoSuchCommand { word: word.to_owned(), nearest: nearest(word) }
-}
-
-fn nearest(word: &str) -> Option<String> {
     let names = TABLE.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()));
-    names
-        .map(|name| (strsim::jaro_winkler(name, word), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .map(|(_, name)| name.to_owned())
+    Refusal::NoSuchCommand { word: word.to_owned(), nearest: nearest(word, names).map(str::to_owned) }
 }
 
 #[cfg(test)]

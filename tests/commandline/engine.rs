@@ -81,6 +81,45 @@ fn a_message_that_another_one_replaces_is_not_waited_for() {
 }
 
 #[test]
+fn a_message_that_the_stopping_engine_leaves_waiting_is_told_to_run_after_the_next_start() {
+    let place = Place::new();
+    let engine = place.serve(&["--hold"]);
+    let mut waits = place.command(&["send", "--wait", "later"]).spawn().unwrap();
+    let mut err = BufReader::new(waits.stderr.take().unwrap());
+    err.read_line(&mut String::new()).unwrap();
+    place.done(&["stop"]);
+    engine.ended();
+    let mut rest = String::new();
+    err.read_to_string(&mut rest).unwrap();
+    let told = "switchboard: the engine stopped; the message waits and runs after the next start\n";
+    assert_eq!((rest.as_str(), waits.wait().unwrap().code()), (told, Some(1)));
+    assert_eq!(texts(&place.json(&["queue"])), ["later"]);
+}
+
+#[test]
+fn stop_says_how_long_what_runs_may_take() {
+    let place = Place::new();
+    place.write("config.toml", b"[engine]\ndrain_timeout_seconds = 1\n");
+    let _engine = place.serve(&[]);
+    place.done(&["send", "hang"]);
+    let run = place.run(&["stop"]);
+    let told = "1 turn running; what still runs after at most 1 s is cut, its text is kept\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "stopped\n", told));
+}
+
+#[test]
+fn events_name_their_session_as_a_person_does_and_json_by_its_id() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["send", "--wait", "--session", "garden", "hello"]);
+    let id = place.json(&["events"])[1]["session"].as_str().unwrap_or_default().to_owned();
+    let printed = place.done(&["events"]);
+    let answered = printed.lines().find(|line| line.ends_with("answered")).unwrap();
+    assert!(answered.contains("  garden  "), "{answered}");
+    assert!(id.len() > 20 && !answered.contains(&id), "{id}: {answered}");
+}
+
+#[test]
 fn slash_commands_work_and_refusals_are_failures() {
     let place = Place::new();
     let _engine = place.serve(&[]);

@@ -146,4 +146,8 @@ fn the_key_map_in_effect_has_the_homes_changes_and_tells_what_is_wrong_in_them()
     assert_eq!((run.code, run.out), (1, shipped), "the rest holds");
     let line = format!("{}:2: ", place.home().join("keymap.toml").display());
     assert!(run.err.starts_with(&line), "{}", run.err);
+    let check = place.run(&["config", "check"]);
+    assert_eq!(check.code, 1);
+    assert!(check.err.starts_with(&line), "{}", check.err);
+    assert!(place.done(&["doctor"]).contains(&format!("warn keys      {line}")));
 }

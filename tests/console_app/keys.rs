@@ -5,7 +5,7 @@ use switchboard::console::app::action::Action;
 use switchboard::console::app::focus::{Pane, Target, View};
 use switchboard::console::app::footer::footer;
 use switchboard::console::app::keymap::KeyMap;
-use switchboard::console::app::msg::{Mouse, MouseAct, Reach};
+use switchboard::console::app::msg::{Mouse, MouseAct, Reach, Tone};
 use switchboard::console::app::overlay::{Overlay, PickerKind};
 use switchboard::console::app::{Msg, in_text, keymap_toml, keys_markdown};
 use switchboard::domain::api::Command;
@@ -286,4 +286,28 @@ fn where_nothing_can_be_changed_no_key_offers_to() {
             assert!(!offered.contains(&act), "{keys}: {offered:?}");
         }
     }
+}
+
+#[test]
+fn what_was_told_can_be_read_again_in_full() {
+    let mut screen = two();
+    screen.tell(Msg::Notice(Tone::Warn, "keymap.toml:3: \"j\" is bound twice in [list]".into()));
+    screen.wait(TimeDelta::minutes(1));
+    screen.press("esc :").types("notices").press("enter");
+    let Some(Overlay::Viewer(viewer)) = screen.model.overlays.last() else { panic!("nothing is shown") };
+    assert_eq!(viewer.text, "13:00:00  keymap.toml:3: \"j\" is bound twice in [list]");
+}
+
+#[test]
+fn the_palette_offers_first_what_can_be_done_now_and_finds_no_word_in_scattered_letters() {
+    let mut screen = two();
+    screen.press("esc :");
+    let Some(Overlay::Picker(picker)) = screen.model.overlays.last() else { panic!("no palette") };
+    let not_now = picker.entries.iter().position(|entry| entry.why_not.is_some()).unwrap();
+    assert!(picker.entries[not_now..].iter().all(|entry| entry.why_not.is_some()));
+    let sessions = picker.entries.iter().filter(|entry| entry.detail.starts_with("session, "));
+    assert_eq!(sessions.count(), 2);
+    screen.types("theme");
+    let Some(Overlay::Picker(picker)) = screen.model.overlays.last() else { panic!("no palette") };
+    assert!(picker.entries.iter().all(|entry| entry.title != "previous memory"));
 }

@@ -92,6 +92,7 @@ fn perform(model: &mut Model, action: Action) {
                 asking::show_text(model, &title, &text);
             }
         }
+        A::Notices => asking::show_text(model, "notices", &notices::told(model)),
         A::Hold => act(model, Command::Hold { why: "held by the operator".to_owned() }),
         A::Release => act(model, Command::Release),
         A::Reconnect => asking::reconnect(model),

@@ -41,6 +41,7 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
         Action::KeepRunning if !matches!(model.overlays.last(), Some(Overlay::Confirm(_))) => {
             card(model, CardKindName::Drain)
         }
+        Action::Notices => model.memory.told.is_empty().then(|| "nothing was told yet".to_owned()),
         Action::Hold => gate(model, Gate::Open, "the engine does not begin turns now anyway"),
         Action::Release => gate(model, Gate::Held, "the engine is not on hold"),
         Action::NextNeed => {

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::action::Action;
 use super::key::{Key, sequence, sequence_name};
+use crate::domain::nearest::nearest;
 
 /// The shipped key map.
 pub const SHIPPED: &str = include_str!("../../../keymap.toml");
@@ -318,15 +319,8 @@ fn read(context: Context, keys: &str, action: &Spanned<DeValue<'_>>) -> Result<L
 }
 
 fn unknown_action(name: &str) -> String {
-    let nearest = super::action::TABLE
-        .iter()
-        .map(|spec| (strsim::jaro_winkler(spec.name, name), spec.name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(likeness, _)| *likeness > 0.7);
-    match nearest {
-        Some((_, near)) => {
-            format!("{name:?} is no action (did you mean {near}?); switchboard keymap lists them")
-        }
+    match nearest(name, super::action::TABLE.iter().map(|spec| spec.name)) {
+        Some(near) => format!("{name:?} is no action (did you mean {near}?); switchboard keymap lists them"),
         None => format!("{name:?} is no action; switchboard keymap lists them"),
     }
 }
@@ -387,7 +381,7 @@ mod tests {
     #[test]
     fn every_action_has_a_key_or_is_for_the_palette() {
         let map = KeyMap::shipped();
-        let palette_only = ["hold", "release", "reconnect", "start-here", "quit"];
+        let palette_only = ["notices", "hold", "release", "reconnect", "start-here", "quit"];
         for spec in super::super::action::TABLE {
             let has_key = map.keys_anywhere(spec.action).is_some();
             assert_eq!(has_key, !palette_only.contains(&spec.name), "{}", spec.name);

@@ -52,6 +52,17 @@ const MOST: usize = 3;
 /// At most so many acts can be taken back at a time.
 const MOST_UNDOS: usize = 50;
 
+/// So many notices can be read again.
+const MOST_TOLD: usize = 200;
+
+/// Everything that was told lately, the newest first.
+pub(super) fn told(model: &Model) -> String {
+    let line = |(at, words): &(Time, String)| {
+        format!("{}  {words}", at.with_timezone(&model.zone).format("%H:%M:%S"))
+    };
+    model.memory.told.iter().rev().map(line).collect::<Vec<_>>().join("\n")
+}
+
 pub(super) fn push(model: &mut Model, tone: Tone, words: &str, undo: Option<Command>) {
     push_lasting(model, tone, words, undo, Lasts::Shown);
 }
@@ -60,6 +71,9 @@ pub(super) fn push(model: &mut Model, tone: Tone, words: &str, undo: Option<Comm
 pub(super) fn push_lasting(model: &mut Model, tone: Tone, words: &str, undo: Option<Command>, lasts: Lasts) {
     let words = one_line(words).into_owned();
     let inputs = model.memory.inputs;
+    model.memory.told.push_back((model.now, words.clone()));
+    let surplus = model.memory.told.len().saturating_sub(MOST_TOLD);
+    model.memory.told.drain(..surplus);
     // The same words again only last longer.
     model.notices.retain(|notice| notice.words != words || notice.undo.is_some());
     let surplus = (model.notices.len() + 1).saturating_sub(MOST);

@@ -1,6 +1,6 @@
 //! Questions on their way, and the small things `update` remembers between two messages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::Model;
 use super::conversation::{self, EntryKey, Scroll};
@@ -143,6 +143,8 @@ pub(super) struct Memory {
     pub(super) purposes: HashMap<Ticket, replies::Purpose>,
     /// Where conversations were left that were not followed.
     pub(super) places: HashMap<SessionKey, (Scroll, Option<EntryKey>)>,
+    /// What was told lately, oldest first.
+    pub(super) told: VecDeque<(Time, String)>,
     /// Whether the focus at the start is decided.
     pub(super) started: bool,
     /// How many inputs of the operator came.
