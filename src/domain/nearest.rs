@@ -8,20 +8,14 @@ const BEGINNING: usize = 4;
 /// The name that looks most like what was written, without regard to case; none if none is near.
 pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let written = written.to_lowercase();
+    let begins = |long: &str, short: &str| short.len() >= BEGINNING && long.starts_with(short);
     let likeness = |name: &str| {
         let name = name.to_lowercase();
-        let begins = |long: &str, short: &str| short.len() >= BEGINNING && long.starts_with(short);
-        match begins(&name, &written) || begins(&written, &name) {
-            true => strsim::normalized_damerau_levenshtein(&name, &written).max(NEAR),
-            false => strsim::normalized_damerau_levenshtein(&name, &written),
-        }
+        let likeness = strsim::normalized_damerau_levenshtein(&name, &written);
+        (likeness >= NEAR || begins(&name, &written) || begins(&written, &name)).then_some(likeness)
     };
-    names
-        .into_iter()
-        .map(|name| (likeness(name), name))
-        .filter(|(likeness, _)| *likeness >= NEAR)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
+    let near = names.into_iter().filter_map(|name| likeness(name).map(|likeness| (likeness, name)));
+    near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }
 
 #[cfg(test)]
