@@ -1,5 +1,6 @@
 //! What can go wrong with a store.
 
+use std::io;
 use std::path::PathBuf;
 
 use crate::domain::queue::Refusal;
@@ -35,12 +36,12 @@ pub enum StoreError {
         known: i64,
     },
     /// The file can't be opened or made.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), way_out(source))]
     Open {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A statement failed in a way that no retry mends.
     #[error("the store failed: {0}")]
@@ -48,4 +49,15 @@ pub enum StoreError {
     /// The writer has ended: the engine stops.
     #[error("the store is closed")]
     Closed,
+}
+
+fn way_out(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "; give yourself permission to read and write it",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space",
+        io::ErrorKind::ReadOnlyFilesystem => "; mount its disk to be written",
+        io::ErrorKind::ResourceBusy => "; another program holds it: end that program and try again",
+        io::ErrorKind::Other => "; `switchboard doctor` tells more of the home",
+        _ => "",
+    }
 }

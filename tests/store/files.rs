@@ -77,6 +77,20 @@ fn an_empty_file_is_no_new_store_and_its_log_is_left_alone() {
 }
 
 #[test]
+fn a_new_store_that_another_program_holds_is_told_with_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    drop(Database::open(&path).unwrap());
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE").unwrap();
+    let line = Database::open(&path).err().unwrap().to_string();
+    assert!(
+        line.contains("state.db: database is locked; another program holds it: end that program"),
+        "{line}"
+    );
+}
+
+#[test]
 fn a_link_that_leads_nowhere_is_no_new_store() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("state.db");

@@ -196,14 +196,18 @@ fn set(path: &Path, connection: &Connection, pragma: &str, wanted: &str) -> Resu
 }
 
 fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
+    let failed = |kind| open_error(path, io::Error::new(kind, error.to_string()));
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => foreign(path, "it is no SQLite database"),
         Some(rusqlite::ErrorCode::DatabaseCorrupt) => foreign(path, "it is damaged"),
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-            let told = format!("{error}: another program holds it; end that program and try again");
-            open_error(path, io::Error::other(told))
+            failed(io::ErrorKind::ResourceBusy)
         }
-        _ => open_error(path, io::Error::other(error.to_string())),
+        Some(rusqlite::ErrorCode::DiskFull) => failed(io::ErrorKind::StorageFull),
+        Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::PermissionDenied) => {
+            failed(io::ErrorKind::PermissionDenied)
+        }
+        _ => failed(io::ErrorKind::Other),
     }
 }
 
