@@ -184,20 +184,6 @@ fn nothing_is_kept_in_a_file_that_was_removed_or_replaced() {
 }
 
 #[test]
-fn a_store_that_lost_its_place_leaves_the_files_of_its_successor_alone() {
-    let home = tempfile::tempdir().unwrap();
-    let path = home.path().join("state.db");
-    let database = Database::open(&path).unwrap();
-    let log = home.path().join("state.db-wal");
-    fs::remove_file(&path).unwrap();
-    fs::write(&path, "another").unwrap();
-    fs::write(&log, "another's log").unwrap();
-    drop(database);
-    assert_eq!(fs::read(&path).unwrap(), b"another");
-    assert_eq!(fs::read(&log).unwrap(), b"another's log");
-}
-
-#[test]
 fn another_programs_database_is_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("state.db");

@@ -234,6 +234,33 @@ async fn a_store_that_was_moved_away_keeps_nothing_until_it_is_back() {
 }
 
 #[tokio::test]
+async fn a_store_whose_file_was_removed_leaves_what_was_kept_last_in_its_log() {
+    let home = home();
+    let (store, _feed) = open(&home, IMPATIENT);
+    store.write(|t| t.accept_message(&message("a", "m", 1))).await.unwrap();
+    let log = home.path.with_extension("db-wal");
+    let kept = std::fs::read(&log).unwrap();
+    let aside = home.path.with_extension("aside");
+    std::fs::rename(&home.path, &aside).unwrap();
+    store.close().await;
+    assert!(!kept.is_empty());
+    assert_eq!(std::fs::read(&log).unwrap(), kept);
+}
+
+#[tokio::test]
+async fn a_store_whose_log_was_removed_saves_all_that_was_kept_when_it_closes() {
+    let home = home();
+    let (store, _feed) = open(&home, IMPATIENT);
+    store.write(|t| t.accept_message(&message("a", "m", 1))).await.unwrap();
+    std::fs::remove_file(home.path.with_extension("db-wal")).unwrap();
+    let refused = store.write(|t| t.accept_message(&message("b", "m", 2))).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    store.close().await;
+    let kept = Readers::open(&home.path).unwrap();
+    assert_eq!(kept.read(|q| q.counts()).await.unwrap().sessions, 1);
+}
+
+#[tokio::test]
 async fn an_examination_is_given_up_when_the_store_closes() {
     let home = home();
     let (store, _feed) = open(&home, PATIENT);

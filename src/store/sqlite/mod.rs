@@ -9,7 +9,6 @@ mod search_index;
 mod sql;
 mod tx;
 
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -131,6 +130,7 @@ impl Database {
     /// Takes at most `limit` more messages into the search index; returns how many. Fewer than
     /// `limit`: no more waits. A damaged index is emptied and filled anew; messages are never blocked.
     pub fn index_messages(&mut self, limit: usize) -> Result<usize> {
+        self.place.check()?;
         match search_index::catch_up(&mut self.connection, limit) {
             Err(StoreError::Database(_)) => {
                 search_index::start_over(&mut self.connection)?;
@@ -142,23 +142,16 @@ impl Database {
 
     /// Empties the search index, so that it is filled anew from the first message on.
     pub fn index_anew(&mut self) -> Result<()> {
+        self.place.check()?;
         search_index::start_over(&mut self.connection)
     }
 
     /// Moves the log's committed pages into the file and empties the log, as far as no reader is in the
-    /// way.
+    /// way. Where the file is gone the log stays as it is: nothing else holds what was kept last.
     pub fn checkpoint(&self) -> Result<()> {
+        self.place.check_file()?;
         let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
         Ok(self.connection.query_row(truncate, (), |_| Ok(()))?)
-    }
-}
-
-impl Drop for Database {
-    /// SQLite deletes its log by name when it closes. One that was put there by somebody else stays.
-    fn drop(&mut self) {
-        if self.place.check().is_err() {
-            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-        }
     }
 }
 

@@ -10,7 +10,8 @@ use crate::store::{Result, StoreError};
 
 /// The file of an open store and its log, and which ones they were when it was opened.
 pub(super) struct Place {
-    files: [(PathBuf, Identity); 2],
+    file: (PathBuf, Identity),
+    log: (PathBuf, Identity),
 }
 
 /// A file, whatever it is called: its device and its number there.
@@ -23,22 +24,28 @@ impl Place {
         let path = fs::canonicalize(path)?;
         let log = beside(&path, "-wal");
         let (file_is, log_is) = (identity(&path)?, identity(&log)?);
-        Ok(Self { files: [(path, file_is), (log, log_is)] })
+        Ok(Self { file: (path, file_is), log: (log, log_is) })
     }
 
     /// [`StoreError::Unavailable`] if one of them was removed or replaced.
     pub(super) fn check(&self) -> Result<()> {
-        match self.files.iter().find(|(path, opened)| identity(path).ok() != Some(*opened)) {
-            None => Ok(()),
-            Some((path, _)) => Err(StoreError::Unavailable {
-                why: format!(
-                    "{} was removed or replaced while the engine runs: put the same file back, or stop the \
-                     engine and restore a copy",
-                    path.display()
-                ),
-            }),
-        }
+        self.check_file()?;
+        check(&self.log, "put the same file back, or stop the engine, which saves all that was kept")
     }
+
+    /// The same of the file alone.
+    pub(super) fn check_file(&self) -> Result<()> {
+        check(&self.file, "put the same file back, or stop the engine and restore a copy")
+    }
+}
+
+fn check((path, opened): &(PathBuf, Identity), way_out: &str) -> Result<()> {
+    if identity(path).ok() == Some(*opened) {
+        return Ok(());
+    }
+    let path = path.display();
+    let why = format!("{path} was removed or replaced while the engine runs: {way_out}");
+    Err(StoreError::Unavailable { why })
 }
 
 fn identity(path: &Path) -> io::Result<Identity> {
