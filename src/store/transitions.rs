@@ -40,7 +40,8 @@ pub trait Transitions {
     /// turn in the same step where it may run at once.
     fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted>;
 
-    /// Keeps output of a running turn. Dropped without an error when the turn has ended.
+    /// Keeps output of a running turn. Dropped without an error when the turn has ended. The session's
+    /// last activity moves with the turn's end, so that running sessions keep their places in a list.
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()>;
 
     /// Ends a turn with its last output, settles its item and its steered items (those the agent

@@ -557,7 +557,10 @@ fn last_activity_moves_only_when_a_person_or_the_agent_acts() {
         assert_eq!(activity(bench), at(13));
         let turn = bench.running(&session).unwrap();
         bench.step(|t| t.append_turn(turn, &[Output::Text { text: "x".into() }], at(14))).unwrap();
-        assert_eq!(activity(bench), at(14));
+        // A turn that runs is activity all along; its end is when it was.
+        assert_eq!(activity(bench), at(13));
+        bench.finish(end(turn, Outcome::Done, 15));
+        assert_eq!(activity(bench), at(15));
     });
 }
 

@@ -645,8 +645,6 @@ impl Transitions for Model {
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
         if self.running_turns().contains(&turn) {
             self.append(turn, output, at);
-            let session = self.turn(turn).session.clone();
-            self.kept_mut(&session).session.last_activity_at = at;
         }
         Ok(())
     }

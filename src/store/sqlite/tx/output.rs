@@ -13,10 +13,10 @@ const MAX_PART_BYTES: usize = 32 * 1024;
 
 impl Tx<'_> {
     pub(super) fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
-        let Some(mut standing) = self.standing_in(turn)? else { return Ok(()) };
-        self.append(&standing.id, turn, output, at)?;
-        standing.last_activity_at = at;
-        self.save(&standing)
+        match self.standing_in(turn)? {
+            Some(standing) => self.append(&standing.id, turn, output, at),
+            None => Ok(()),
+        }
     }
 
     /// Writes a turn's output behind what it has said so far.
