@@ -36,6 +36,9 @@ const TRY_ANY: [(&str, &str); 4] = [
     ("/queue TEXT", "work that waits behind a running turn"),
     ("/help", "what the commands do"),
 ];
+const LABEL: u16 = 11;
+/// Below so many columns there are no labels.
+const NARROW: u16 = 60;
 const HERE: &str = "The engine runs in here. Close the window and it goes on without a screen: switchboard \
                     looks in again, switchboard stop ends it.";
 
@@ -54,8 +57,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
         rest = draw_example(paint, rest, label, example, tells);
     }
     if practice {
-        let place = format!("[agent] in {}", model.config_path);
-        rest = draw_example(paint, rest, "real one", &place, "");
+        let place = format!("a real agent: [agent] in {}", model.config_path);
+        rest = draw_example(paint, rest, "then", &place, "");
     }
     if model.link == Link::Up(Reach::Here) {
         card::write(paint, from_top(rest, 1).1, HERE, Role::Quiet);
@@ -64,10 +67,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
 
 /// Writes an example and what it shows, wrapped in its column, and returns what is left of `area`.
 fn draw_example(paint: &mut Paint<'_>, area: Rect, label: &str, example: &str, tells: &str) -> Rect {
-    const LABEL: u16 = 11;
     const EXAMPLE: u16 = 18;
-    paint.row(area, 0).skip(2).column(label, usize::from(LABEL), Role::Quiet);
-    let (_, column) = from_left(area, 2 + LABEL);
+    // Where it is narrow the words need the room.
+    let labels = if area.width < NARROW { 0 } else { LABEL };
+    paint.row(area, 0).skip(2).column(label, usize::from(labels), Role::Quiet);
+    let (_, column) = from_left(area, 2 + labels);
     if tells.is_empty() {
         return below(area, card::write(paint, column, example, Role::Strong));
     }
