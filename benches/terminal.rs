@@ -13,6 +13,7 @@ mod pty;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -78,13 +79,19 @@ fn one_console(home: &Path, last: u32) {
 
     console.press("\x1b1i");
     report("key to frame, idle", keys(&mut console));
-    load(home, last);
-    report("key to frame, a turn streams", keys(&mut console));
-    let before = Usage::of(&console);
-    console.listen(Duration::from_secs(2));
-    let used = Usage::of(&console).since(&before);
-    println!("  a turn streams: {} ms of processor time a second", used.milliseconds / 2);
+    flood(home, last..last + 1, "a turn streams", &mut console);
+    flood(home, last - 3..last, "four turns stream", &mut console);
     stop(console);
+}
+
+/// What the console costs while these sessions stream, too.
+fn flood(home: &Path, sessions: Range<u32>, what: &str, console: &mut Pty) {
+    sessions.for_each(|number| load(home, number));
+    report(&format!("key to frame, {what}"), keys(console));
+    let before = Usage::of(console);
+    console.listen(Duration::from_secs(2));
+    let used = Usage::of(console).since(&before);
+    println!("  {what}: {} ms of processor time a second, engine included", used.milliseconds / 2);
 }
 
 /// Presses a key and waits for the frame that shows it.
@@ -103,9 +110,9 @@ fn keys(console: &mut Pty) -> Vec<Duration> {
         .collect()
 }
 
-/// Makes the session in front stream for longer than the measurement takes.
-fn load(home: &Path, last: u32) {
-    let key = format!("agent:main:local:dm:bench-{last}");
+/// Makes a session stream for longer than the measurement takes.
+fn load(home: &Path, number: u32) {
+    let key = format!("agent:main:local:dm:bench-{number}");
     let arguments = ["send", "--session", &key, "write 1000000 lines"];
     let sent = Command::new(BINARY).arg("--home").arg(home).args(arguments).output().unwrap();
     assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));

@@ -30,7 +30,8 @@ pub enum EntryKey {
 pub struct Shown {
     /// Its name.
     pub key: EntryKey,
-    /// Changes whenever its text changes; key a cache by its fold, too.
+    /// Changes whenever its text changes in any way but growing at its end; key a cache by its fold,
+    /// too.
     pub revision: u64,
     /// When it was begun.
     pub at: Time,
@@ -42,6 +43,8 @@ pub struct Shown {
     pub body: ShownBody,
     /// Whether it is open or folded to one line.
     pub fold: Fold,
+    /// About how many lines are missing before its text: it streams faster than is shown.
+    pub lines_missing: usize,
 }
 
 /// What an entry shows.
@@ -178,6 +181,12 @@ impl Conversation {
         let key = self.cursor?;
         // The cursor is most often near the end.
         self.entries.iter().rposition(|entry| entry.key == key)
+    }
+
+    /// Another session's or memory's, of which nothing is known yet. Revisions go on: a cache may know
+    /// both.
+    pub(super) fn another(&self, session: Option<SessionId>) -> Self {
+        Self { session, revisions: self.revisions, ..Self::default() }
     }
 
     /// Whether the newest line is always shown.

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use super::conversation::{Conversation, EntryKey, Fold, Shown, ShownBody, ShownResult};
 use super::items::ItemRow;
-use super::stream::{self, Joined, Kept, Live};
+use super::stream::{self, Joined, Kept, Live, Shortened};
 use crate::domain::Time;
 use crate::domain::api::{ConversationPage, Piece, StreamKind};
 use crate::domain::history::{Body, Entry};
 use crate::domain::sanitize::{many_lines, one_line};
 use crate::domain::turn::{Outcome, TurnState};
 
-/// At most so many entries are loaded; scrolling further back lets the newest go.
+/// At most so many entries are loaded; scrolling further back lets the newest go, following the end the
+/// oldest.
 const MOST_ENTRIES: usize = 2000;
 
 impl Conversation {
@@ -39,6 +40,10 @@ impl Conversation {
                 _ => self.next_revision(),
             };
             self.kept.push(Kept { entry, revision });
+        }
+        if self.kept.len() > MOST_ENTRIES && self.follows() {
+            self.kept.drain(..self.kept.len() - MOST_ENTRIES);
+            self.more_before = true;
         }
         self.more_after = false;
         let mut live = std::mem::take(&mut self.live);
@@ -71,7 +76,8 @@ impl Conversation {
 
     /// Takes in the messages of this session that were put aside.
     pub(super) fn take_put_aside(&mut self, rows: &[ItemRow]) {
-        let aside = rows.iter().filter(|row| row.was_put_aside()).map(|row| {
+        let mut aside = Vec::new();
+        for row in rows.iter().filter(|row| row.was_put_aside()) {
             let word = row.row.item.state.word();
             let note = match &row.note {
                 Some(note) if note.starts_with(word) => format!("{note} (kept)"),
@@ -79,17 +85,20 @@ impl Conversation {
                 None => format!("{word} (kept)"),
             };
             let key = EntryKey::PutAside(row.id());
-            Shown {
+            let body = ShownBody::PutAside { text: many_lines(&row.row.item.text).into_owned(), note };
+            let known = self.put_aside.iter().find(|known| known.key == key && known.body == body);
+            let revision = known.map(|known| known.revision).unwrap_or_else(|| self.next_revision());
+            aside.push(Shown {
                 key,
-                revision: 0,
+                revision,
                 at: row.row.item.created_at,
                 turn: None,
                 turn_state: TurnState::Interrupted,
-                body: ShownBody::PutAside { text: many_lines(&row.row.item.text).into_owned(), note },
+                body,
                 fold: Fold::Open,
-            }
-        });
-        let mut aside: Vec<Shown> = aside.collect();
+                lines_missing: 0,
+            });
+        }
         aside.sort_by_key(|shown| shown.at);
         if aside != self.put_aside {
             self.put_aside = aside;
@@ -105,36 +114,36 @@ impl Conversation {
         match stream::join(&mut self.live, &self.kept, piece) {
             Joined::Known => return Again::No,
             Joined::Gap => return Again::Ask,
-            Joined::Began => {
-                self.rebuild();
-            }
-            Joined::Grew(bytes) => self.grow(bytes),
+            Joined::Began => self.renew_last(),
+            Joined::Grew(bytes) => match self.live.last_mut().map(Live::shorten) {
+                Some(Shortened::Yes) => self.renew_last(),
+                _ => self.grow(bytes),
+            },
         }
+        // Kept text is cheaper to show than one long live text.
+        match self.live.last() {
+            Some(live) if live.text.len() > MOST_LIVE_BYTES => Again::Ask,
+            _ => Again::No,
+        }
+    }
+
+    /// Shows the last live text anew.
+    fn renew_last(&mut self) {
         let revision = self.next_revision();
         if let Some(live) = self.live.last_mut() {
             live.revision = revision;
-            // Kept text is cheaper to show than one long live text.
-            if live.text.len() > MOST_LIVE_BYTES && live.text.len() - piece.text.len() <= MOST_LIVE_BYTES {
-                return Again::Ask;
-            }
         }
-        let key = self.live.last().map(|live| self.shown_in(live));
-        if let Some(shown) = self.entries.iter_mut().rfind(|shown| Some(shown.key) == key) {
-            shown.revision = revision;
-        }
-        Again::No
+        self.rebuild();
     }
 
     /// Adds the last bytes of the live text to the entry that shows it.
     fn grow(&mut self, bytes: usize) {
         let Some(live) = self.live.last() else { return };
         let (old, new) = live.text.split_at(live.text.len() - bytes);
-        // A line break of two characters may have been torn.
-        let new = if old.ends_with('\r') { new.strip_prefix('\n').unwrap_or(new) } else { new };
         let key = self.shown_in(live);
         match self.entries.iter_mut().rfind(|shown| shown.key == key).map(|shown| &mut shown.body) {
             Some(ShownBody::Agent { text } | ShownBody::Reasoning { text }) => {
-                text.push_str(&many_lines(new))
+                text.push_str(&many_lines(behind(old, new)))
             }
             _ => self.rebuild(),
         }
@@ -211,15 +220,18 @@ impl Conversation {
         }
         for live in &self.live {
             let key = self.shown_in(live);
-            let text = many_lines(&live.text).into_owned();
             if let Some(shown) = entries.iter_mut().rfind(|shown| shown.key == key) {
                 shown.revision = live.revision;
+                shown.lines_missing += live.lines_missing(&self.kept);
                 if let ShownBody::Agent { text: kept } | ShownBody::Reasoning { text: kept } = &mut shown.body
                 {
-                    kept.push_str(&text);
+                    let before = self.kept.last().filter(|kept| live.goes_on(&kept.entry));
+                    let before = before.map_or("", |kept| words(&kept.entry.body));
+                    kept.push_str(&many_lines(behind(before, &live.text)));
                 }
                 continue;
             }
+            let text = many_lines(&live.text).into_owned();
             let body = match live.stream {
                 StreamKind::Text => ShownBody::Agent { text },
                 StreamKind::Reasoning => ShownBody::Reasoning { text },
@@ -230,6 +242,7 @@ impl Conversation {
                 at: self.kept.last().map_or(Time::UNIX_EPOCH, |kept| kept.entry.at),
                 turn: Some(live.turn),
                 turn_state: TurnState::Running,
+                lines_missing: live.lines_missing(&self.kept),
                 fold: self.fold(key, if live.stream == StreamKind::Text { Fold::Open } else { self.all }),
                 body,
             });
@@ -258,7 +271,7 @@ impl Conversation {
     }
 }
 
-/// When the live text is this long, it is asked for anew: most of it is kept by then.
+/// While the live text is longer than this, it is asked for anew: most of it is kept by then.
 const MOST_LIVE_BYTES: usize = 64 * 1024;
 
 /// Whether the conversation must be asked for again.
@@ -315,5 +328,19 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
         turn_state: entry.turn_state,
         body,
         fold: Fold::Open,
+        lines_missing: 0,
     }
+}
+
+/// The words of an agent's entry.
+fn words(body: &Body) -> &str {
+    match body {
+        Body::Agent { text, .. } | Body::Reasoning { text, .. } => text,
+        _ => "",
+    }
+}
+
+/// What follows `before`: a line break of two characters may have been torn between the two.
+fn behind<'a>(before: &str, text: &'a str) -> &'a str {
+    if before.ends_with('\r') { text.strip_prefix('\n').unwrap_or(text) } else { text }
 }

@@ -21,7 +21,7 @@ pub(super) fn show(model: &mut Model, key: &SessionKey) {
     model.front = key.clone();
     model.front_row = model.sessions.find(key).cloned();
     model.queue = ItemList::default();
-    model.conversation = Conversation::default();
+    model.conversation = model.conversation.another(None);
     if let Some((scroll, cursor)) = model.memory.places.remove(key) {
         model.conversation.scroll = scroll;
         model.conversation.cursor = cursor;
@@ -77,7 +77,7 @@ pub(super) fn set_row(model: &mut Model, mut row: Option<ListRow>) {
             None => (model.conversation.scroll, model.conversation.cursor),
             Some(_) => (Scroll::Follow, None),
         };
-        model.conversation = Conversation { session: id.clone(), scroll, cursor, ..Conversation::default() };
+        model.conversation = Conversation { scroll, cursor, ..model.conversation.another(id.clone()) };
         model.queue = ItemList::default();
         if id.is_some() {
             model.requests.mark(Question::Conversation, Pace::AtOnce);

@@ -253,12 +253,14 @@ impl Question {
 }
 
 /// How soon a question is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pace {
+    /// Something changed by itself: as soon as this kind has rested, the longer the dearer it is.
+    Gently,
+    /// Something changed by itself where the operator looks: as soon as this kind has rested a moment.
+    Soon,
     /// The operator waits for it.
     AtOnce,
-    /// Something changed by itself: as soon as this kind has rested a little.
-    Gently,
 }
 
 /// The timers.

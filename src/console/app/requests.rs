@@ -34,8 +34,7 @@ impl Requests {
     /// Marks what a question shows as old.
     pub(super) fn mark(&mut self, question: Question, pace: Pace) {
         match self.old.iter_mut().find(|(old, _)| *old == question) {
-            Some((_, kept)) if pace == Pace::AtOnce => *kept = pace,
-            Some(_) => {}
+            Some((_, kept)) => *kept = pace.max(*kept),
             None => self.old.push((question, pace)),
         }
     }

@@ -18,6 +18,8 @@ pub(super) struct Live {
     pub(super) stream: StreamKind,
     /// Bytes of this kind before `text`.
     pub(super) offset: u64,
+    /// Where it began; behind it lies what was let go before `text`, if anything was.
+    pub(super) began: u64,
     /// The words as they came.
     pub(super) text: String,
     pub(super) revision: u64,
@@ -41,6 +43,27 @@ impl Live {
         self.offset + self.text.len() as u64
     }
 
+    /// Lets the beginning of a text go that is longer than is good to draw; the store has it soon.
+    pub(super) fn shorten(&mut self) -> Shortened {
+        if self.text.len() <= LONGEST {
+            return Shortened::No;
+        }
+        let near = self.text.floor_char_boundary(self.text.len() - LONGEST / 2);
+        let line = self.text[near..].find('\n').filter(|at| *at < LONGEST / 4);
+        let begin = line.map_or(near, |at| near + at + 1);
+        self.text.drain(..begin);
+        self.offset += begin as u64;
+        Shortened::Yes
+    }
+
+    /// About how many lines are missing before it, behind what is kept.
+    pub(super) fn lines_missing(&self, kept: &[Kept]) -> usize {
+        let from = self.began.max(kept_end(kept, self.turn, self.stream));
+        let missing = usize::try_from(self.offset.saturating_sub(from)).unwrap_or(usize::MAX);
+        let lines = self.text.bytes().filter(|byte| *byte == b'\n').count().max(1);
+        missing.saturating_mul(lines).div_ceil(self.text.len().max(1))
+    }
+
     /// Whether it begins where a kept entry ends.
     pub(super) fn goes_on(&self, entry: &Entry) -> bool {
         let kept_to = match (&entry.body, self.stream) {
@@ -55,8 +78,18 @@ impl Live {
 impl From<LiveOutput> for Live {
     fn from(live: LiveOutput) -> Self {
         let LiveOutput { turn, stream, offset, text } = live;
-        Self { turn, stream, offset, text, revision: 0 }
+        Self { turn, stream, offset, began: offset, text, revision: 0 }
     }
+}
+
+/// A live text beyond this is shortened to the half of it.
+const LONGEST: usize = 128 * 1024;
+
+/// Whether the beginning of a live text was let go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shortened {
+    Yes,
+    No,
 }
 
 /// Adds a piece to what streams.
@@ -87,7 +120,8 @@ fn begin(live: &mut Vec<Live>, kept: &[Kept], piece: &Piece) -> Joined {
         Some("") => Joined::Known,
         Some(more) => {
             let Piece { turn, stream, .. } = *piece;
-            live.push(Live { turn, stream, offset: end, text: more.to_owned(), revision: 0 });
+            let text = more.to_owned();
+            live.push(Live { turn, stream, offset: end, began: end, text, revision: 0 });
             Joined::Began
         }
     }
@@ -115,8 +149,11 @@ pub(super) fn renew(live: &mut Vec<Live>, kept: &[Kept], answer: Option<Live>) {
             offset: old.offset,
             text: old.text,
         };
-        if still_runs(live, kept, piece.turn) {
-            join(live, kept, &piece);
+        if still_runs(live, kept, piece.turn) && join(live, kept, &piece) == Joined::Gap {
+            // More was heard and let go than the answer tells of: what was heard last is shown.
+            live.retain(|live| live.stream != piece.stream);
+            let Piece { turn, stream, offset, text, .. } = piece;
+            live.push(Live { turn, stream, offset, began: old.began, text, revision: 0 });
         }
     }
 }
@@ -177,7 +214,8 @@ mod tests {
     }
 
     fn live(offset: u64, text: &str) -> Live {
-        Live { turn: TurnId(7), stream: StreamKind::Text, offset, text: text.to_owned(), revision: 0 }
+        let text = text.to_owned();
+        Live { turn: TurnId(7), stream: StreamKind::Text, offset, began: offset, text, revision: 0 }
     }
 
     #[test]
@@ -206,6 +244,34 @@ mod tests {
         let mut stream = vec![live(0, "hello you there")];
         renew(&mut stream, &kept, Some(live(5, " you")));
         assert_eq!(stream, [live(5, " you there")]);
+    }
+
+    #[test]
+    fn of_a_very_long_live_text_the_end_is_left_and_what_is_missing_is_told() {
+        let text = "four\n".repeat(LONGEST / 5);
+        let mut long = live(10, &text);
+        assert_eq!((long.shorten(), long.lines_missing(&[])), (Shortened::No, 0));
+        long.text.push_str("and more\n");
+        let end = long.end();
+        assert_eq!(long.shorten(), Shortened::Yes);
+        assert!(long.text.len() <= LONGEST / 2 && long.text.len() > LONGEST / 2 - 10);
+        assert!(long.text.starts_with("four\n"));
+        assert_eq!((long.end(), long.began), (end, 10));
+        let missing = (long.offset - 10) as usize / 5;
+        assert!(long.lines_missing(&[]).abs_diff(missing) < 10, "{missing}");
+        // What is kept meanwhile is not missing any more.
+        let kept = [kept(0, &"x".repeat(long.offset as usize - 10), TurnState::Running)];
+        assert!((1..=2).contains(&long.lines_missing(&kept)));
+    }
+
+    #[test]
+    fn what_was_heard_last_stays_if_the_answer_does_not_reach_it() {
+        let kept = [kept(0, "hello", TurnState::Running)];
+        let heard = Live { began: 5, ..live(100, "the end") };
+        let mut stream = vec![heard.clone()];
+        renew(&mut stream, &kept, Some(live(5, " you")));
+        assert_eq!(stream, [heard]);
+        assert_eq!(join(&mut stream, &kept, &piece(107, "!")), Joined::Grew(1));
     }
 
     #[test]

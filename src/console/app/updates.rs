@@ -41,15 +41,14 @@ fn take_event(model: &mut Model, event: &Event) {
     let ours = event.session.is_some() && event.session == model.conversation.session;
     let reborn = matches!(&event.kind, EventKind::SessionCreated { key, .. } | EventKind::SessionResumed { key } if *key == model.front);
     if reborn || (ours && matches!(event.kind, EventKind::SessionEnded { .. })) {
-        model.requests.mark(Question::Front, Pace::AtOnce);
+        model.requests.mark(Question::Front, Pace::Soon);
     }
     if ours {
         if matches!(event.kind, EventKind::TurnEnded { .. }) {
             writing::outdate_ack(model);
         }
         model.memory.reload |= matches!(event.kind, EventKind::TurnsHidden { .. });
-        // The operator looks at it: what happens in it is shown without delay.
-        mark_front(model, Pace::AtOnce);
+        mark_front(model, Pace::Soon);
     }
 }
 

@@ -20,6 +20,9 @@ use crate::domain::api::{Command, Query, Reply};
 const MOST_COMMANDS: usize = 64;
 /// What changed by itself is asked for again no sooner than this.
 const REST: Duration = Duration::from_millis(100);
+/// So many in a row are asked without a rest where the operator looks: a message that is taken in and
+/// begins a turn is one thing to see.
+const SOON_AT_ONCE: u32 = 4;
 /// A question that took its time rests so many times longer, so that asking stays a small part of
 /// what the machine does.
 const REST_FACTOR: u32 = 10;
@@ -115,6 +118,8 @@ impl Commands {
 pub(super) struct Questions {
     asked: JoinSet<Answered>,
     resting: HashMap<Question, Instant>,
+    /// Until when those that were asked soon have used up the time of a rest each.
+    soon: HashMap<Question, Instant>,
     later: Vec<Later>,
 }
 
@@ -123,6 +128,7 @@ struct Later {
     kind: Question,
     ticket: Ticket,
     query: Query,
+    pace: Pace,
 }
 
 struct Answered {
@@ -143,12 +149,23 @@ impl Questions {
         pace: Pace,
     ) {
         let now = Instant::now();
-        match (pace, self.resting.get(&kind)) {
-            (Pace::Gently, Some(due)) if *due > now => {
-                self.later.push(Later { due: *due, kind, ticket, query });
-            }
-            _ => self.ask(client, ticket, kind, query, pace),
+        let due = match pace {
+            Pace::AtOnce => now,
+            Pace::Soon => self.soon(kind, now),
+            Pace::Gently => self.resting.get(&kind).copied().unwrap_or(now),
+        };
+        if due > now {
+            self.later.push(Later { due, kind, ticket, query, pace });
+        } else {
+            self.ask(client, ticket, kind, query, pace);
         }
+    }
+
+    /// When a question may be asked that is wanted soon: a few at once, many one a rest.
+    fn soon(&mut self, kind: Question, now: Instant) -> Instant {
+        let used = self.soon.entry(kind).or_insert(now);
+        *used = (*used).max(now) + REST;
+        (*used).checked_sub(REST * SOON_AT_ONCE).unwrap_or(now).max(now)
     }
 
     /// When the next one has rested.
@@ -159,8 +176,8 @@ impl Questions {
     /// Asks those that have rested.
     pub(super) fn ask_due(&mut self, client: &Arc<dyn Client>, now: Instant) {
         let due: Vec<Later> = self.later.extract_if(.., |later| later.due <= now).collect();
-        for Later { kind, ticket, query, .. } in due {
-            self.ask(client, ticket, kind, query, Pace::Gently);
+        for Later { kind, ticket, query, pace, .. } in due {
+            self.ask(client, ticket, kind, query, pace);
         }
     }
 
@@ -333,6 +350,29 @@ mod tests {
         take(&mut questions, &client, Pace::AtOnce);
         questions.answer().await;
         assert_eq!(engine.told.lock().unwrap().len(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_the_operator_looks_a_few_changes_are_shown_at_once_and_a_flood_one_a_rest() {
+        let (engine, client) = slow(Duration::from_millis(1));
+        let mut questions = Questions::default();
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(1) {
+            take(&mut questions, &client, Pace::Soon);
+            if let Some(due) = questions.next_due() {
+                tokio::time::sleep_until(due).await;
+                questions.ask_due(&client, due);
+            }
+            questions.answer().await;
+            if start.elapsed() < REST / 2 {
+                assert!(engine.told.lock().unwrap().len() <= SOON_AT_ONCE as usize);
+            }
+        }
+        let asked = engine.told.lock().unwrap().len();
+        assert!((13..=15).contains(&asked), "{asked}");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        take(&mut questions, &client, Pace::Soon);
+        assert_eq!(questions.next_due(), None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -267,7 +267,7 @@ fn dress(name: &str) -> (Theme, Option<String>) {
 fn reason(pace: Pace) -> Reason {
     match pace {
         Pace::AtOnce => Reason::Key,
-        Pace::Gently => Reason::Event,
+        Pace::Soon | Pace::Gently => Reason::Event,
     }
 }
 

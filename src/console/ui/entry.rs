@@ -89,13 +89,14 @@ fn long_text(entry: &Shown) -> Option<&str> {
     }
 }
 
-/// The rows before the wrapped text: a day's line, and the one line of what is folded or a tool.
+/// The rows before the wrapped text: a day's line, and the one line of what is folded or a tool, or of
+/// what is missing.
 fn above_text(model: &Model, index: usize) -> usize {
     usize::from(begins_day(model, index)) + usize::from(has_head_row(&model.conversation.entries[index]))
 }
 
 fn has_head_row(entry: &Shown) -> bool {
-    entry.fold == Fold::Folded || matches!(entry.body, ShownBody::Tool { .. })
+    entry.fold == Fold::Folded || entry.lines_missing > 0 || matches!(entry.body, ShownBody::Tool { .. })
 }
 
 /// Whether the entry is of another day than the one before it, or, as the first, than today.
@@ -182,8 +183,11 @@ fn who(entry: &Shown) -> (&'static str, Role) {
     }
 }
 
-/// The one line of a tool call, or of anything that is folded.
+/// The one line of a tool call, or of anything that is folded, or of what is missing.
 fn draw_head(paint: &mut Paint<'_>, area: Rect, entry: &Shown) {
+    if entry.lines_missing > 0 && entry.fold == Fold::Open {
+        return draw_lines_cut(paint, area, entry.lines_missing);
+    }
     let glyphs = paint.canvas.glyphs;
     let fold = if entry.fold == Fold::Open { glyphs.open } else { glyphs.folded };
     match &entry.body {
@@ -261,13 +265,15 @@ fn draw_text(paint: &mut Paint<'_>, area: Rect, columns: Columns, entry: &Shown,
             }
             mark_matches(paint, area, shown);
         }
-        Some(WrappedRow::LinesCut(lines)) => {
-            let words = format!("about {} lines cut", thousands(lines as u64));
-            let glyph = paint.canvas.glyphs.ellipsis;
-            paint.row(area, 0).put(glyph, Role::Warning).put(" ", Role::Text).put(&words, Role::Warning);
-        }
+        Some(WrappedRow::LinesCut(lines)) => draw_lines_cut(paint, area, lines),
         None => {}
     }
+}
+
+fn draw_lines_cut(paint: &mut Paint<'_>, area: Rect, lines: usize) {
+    let words = format!("about {} lines cut", thousands(lines as u64));
+    let glyph = paint.canvas.glyphs.ellipsis;
+    paint.row(area, 0).put(glyph, Role::Warning).put(" ", Role::Text).put(&words, Role::Warning);
 }
 
 fn draw_note(pen: &mut Pen<'_>, entry: &Shown) {

@@ -1,4 +1,5 @@
-//! What was wrapped before: a text is wrapped when it is first seen, and again when it changed.
+//! What was wrapped before: a text is wrapped when it is first seen, and again when it changed. Of one
+//! that only grew, the new end is wrapped.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -32,13 +33,13 @@ const TOP_ROWS: usize = 6_000;
 const BOTTOM_ROWS: usize = 2_000;
 
 /// A text in rows. What is between its beginning and its end is cut if it is very long.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Wrapped {
     rows: Vec<Range<usize>>,
     cut: Option<Cut>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cut {
     before_row: usize,
     lines: usize,
@@ -81,6 +82,27 @@ impl Wrapped {
             wrapped.add_end(text, next, shape);
         }
         wrapped
+    }
+
+    /// Takes in that `text` grew at its end. What an end may change is the last row and, where a mark
+    /// joins its last letter, the row before it: from there on it is wrapped again.
+    fn grow(&mut self, text: &str, shape: Shape) {
+        let from = self.rows.len().saturating_sub(2);
+        let starts_anew = match shape {
+            // A line's hang is told by all of it.
+            Shape::Hanging(_) => true,
+            Shape::Words(_) | Shape::Lines => self.rows.len() >= TOP_ROWS,
+        };
+        let Some(start) = self.rows.get(from).map(|row| row.start).filter(|_| !starts_anew) else {
+            *self = Self::of(text, shape);
+            return;
+        };
+        self.rows.truncate(from);
+        let (mut rows, next) = shape.rows(text, start, TOP_ROWS - from);
+        self.rows.append(&mut rows);
+        if next < text.len() {
+            self.add_end(text, next, shape);
+        }
     }
 
     /// Adds the text's last rows, and says how much is cut between.
@@ -196,13 +218,17 @@ impl Wraps {
         }
     }
 
-    /// The rows of `text`, which is known as `id` and changes its revision when it changes.
+    /// The rows of `text`, which is known as `id` and changes its revision when it changes in any way
+    /// but growing at its end.
     pub fn get(&mut self, id: TextId, revision: u64, text: &str, shape: Shape) -> &Wrapped {
         let frame = self.frame;
         let wrap = || Known { wrapped: Wrapped::of(text, shape), shape, revision, length: text.len(), frame };
         let known = self.known.entry(id).or_insert_with(wrap);
-        if (known.shape, known.revision, known.length) != (shape, revision, text.len()) {
+        if (known.shape, known.revision) != (shape, revision) || known.length > text.len() {
             *known = wrap();
+        } else if known.length < text.len() {
+            known.wrapped.grow(text, shape);
+            known.length = text.len();
         }
         known.frame = frame;
         &known.wrapped
@@ -307,6 +333,51 @@ mod tests {
         assert_eq!(wraps.get(ENTRY, 1, "one two", Shape::Words(3)).len(), 2);
         assert_eq!(wraps.get(ENTRY, 1, "one two", Shape::Words(7)).len(), 1);
         assert_eq!(wraps.get(ENTRY, 2, "one\ntwo", Shape::Words(7)).len(), 2);
+    }
+
+    /// Wraps the beginnings of `text` up to each of `ends` one after the other, and then all of it.
+    fn piece_by_piece(text: &str, ends: &[usize], shape: Shape) -> Wrapped {
+        let ends = ends.iter().map(|end| text::floor_char(text, *end)).chain([text.len()]);
+        let mut ends: Vec<usize> = ends.collect();
+        ends.sort_unstable();
+        let mut wrapped = Wrapped::of(&text[..ends[0]], shape);
+        ends.iter().for_each(|end| wrapped.grow(&text[..*end], shape));
+        wrapped
+    }
+
+    proptest! {
+        #[test]
+        fn wrapping_piece_by_piece_is_wrapping_at_once(
+            text in "[ab \n日é👩🇩🇪☺\u{200d}\u{301}\u{fe0e}\u{fe0f}]{0,80}",
+            ends in prop::collection::vec(0usize..300, 1..12),
+            width in 1usize..14,
+        ) {
+            for shape in [Shape::Words(width), Shape::Hanging(width), Shape::Lines] {
+                prop_assert_eq!(piece_by_piece(&text, &ends, shape), Wrapped::of(&text, shape));
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_grows_beyond_what_is_shown_is_cut_as_one_that_came_whole() {
+        let text: String = (0..9_000).map(|n| format!("line {n}\n")).collect();
+        let ends: Vec<usize> = (0..text.len()).step_by(1_777).collect();
+        for shape in [Shape::Words(80), Shape::Lines] {
+            assert_eq!(piece_by_piece(&text, &ends, shape), Wrapped::of(&text, shape));
+        }
+        let tower = "a".to_owned() + &"\u{301}".repeat(3_000);
+        let ends: Vec<usize> = (0..tower.len()).step_by(7).collect();
+        assert_eq!(piece_by_piece(&tower, &ends, Shape::Words(5)), Wrapped::of(&tower, Shape::Words(5)));
+    }
+
+    #[test]
+    fn what_grew_is_seen_and_its_beginning_is_not_wrapped_again() {
+        let mut wraps = Wraps::default();
+        assert_eq!(shown(wraps.get(ENTRY, 1, "a b c d", Shape::Words(1)), "a b c d"), ["a", "b", "c", "d"]);
+        // That the beginning is another one is not looked at: it would have another revision.
+        let grown = "a_b c d e";
+        assert_eq!(shown(wraps.get(ENTRY, 1, grown, Shape::Words(1)), grown), ["a", "b", "c", "d", "e"]);
+        assert_eq!(shown(wraps.get(ENTRY, 1, "a b", Shape::Words(1)), "a b"), ["a", "b"]);
     }
 
     #[test]
