@@ -86,8 +86,8 @@ fn a_line_break_that_is_torn_between_pieces_is_one_line_break() {
 fn a_stream_that_is_faster_than_the_store_shows_its_end_and_says_what_is_missing() {
     let mut screen = talk(3);
     let line = "a line of thirty-two characters\n";
-    for n in 0..8_000 {
-        piece(&mut screen, n * 32, line);
+    for n in 0..80 {
+        piece(&mut screen, n * 3_200, &line.repeat(100));
     }
     let shown = screen.model.conversation.entries.last().unwrap();
     let text = last(&screen);
