@@ -410,7 +410,7 @@ fn an_engine_that_is_left_running_goes_on_in_the_window_until_ctrl_c() {
     console.press(ESC);
     console.press("q");
     answer(&mut console, "Stop the engine", "k");
-    console.wait_for("goes on in this terminal");
+    console.wait_for("without a screen, pid");
     console.assert_given_back();
     place.done(&["status"]);
     console.press("\x03");
