@@ -33,6 +33,9 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection> {
     set(path, &connection, "foreign_keys", "1")?;
     set(path, &connection, "temp_store", "2")?;
     set(path, &connection, "journal_size_limit", "67108864")?;
+    // The same pages change again and again: a rare checkpoint moves each once for many commits.
+    set(path, &connection, "wal_autocheckpoint", "8192")?;
+    set(path, &connection, "cache_size", "-8192")?;
     check_schema(path, &connection)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
     keep_statements(path, &connection)?;
