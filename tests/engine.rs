@@ -418,12 +418,12 @@ async fn a_pasted_text_of_several_lines_is_never_a_command() {
     world.turn_for("/reset\nis a command").await.answer("ok").await;
 }
 
-#[tokio::test]
-async fn a_dead_backend_does_not_burn_the_queue() {
+/// A session whose first three turns, of a message and so many items, failed: its queue is held.
+async fn behind_a_dead_backend(items: usize) -> World {
     let mut world = World::new(Setup::default()).await;
     world.send("s", "m0").await;
     let mut turn = world.turn_for("m0").await;
-    for n in 1..=4 {
+    for n in 1..=items {
         world.send("s", &format!("/queue m{n}")).await;
     }
     for n in 1..=2 {
@@ -432,6 +432,12 @@ async fn a_dead_backend_does_not_burn_the_queue() {
     }
     turn.fail("connection refused");
     world.event(|kind| matches!(kind, EventKind::QueueHeld { .. })).await;
+    world
+}
+
+#[tokio::test]
+async fn a_dead_backend_does_not_burn_the_queue() {
+    let mut world = behind_a_dead_backend(4).await;
     assert_eq!(world.row("s").await.state, SessionState::NeedsYou);
     assert_eq!(world.waiting("s").await, ["m3", "m4"]);
 
@@ -450,18 +456,7 @@ async fn a_dead_backend_does_not_burn_the_queue() {
 
 #[tokio::test]
 async fn a_probe_that_came_due_during_a_hold_is_made_when_the_hold_ends() {
-    let mut world = World::new(Setup::default()).await;
-    world.send("s", "m0").await;
-    let mut turn = world.turn_for("m0").await;
-    for n in 1..=3 {
-        world.send("s", &format!("/queue m{n}")).await;
-    }
-    for n in 1..=2 {
-        turn.fail("connection refused");
-        turn = world.turn_for(&format!("m{n}")).await;
-    }
-    turn.fail("connection refused");
-    world.event(|kind| matches!(kind, EventKind::QueueHeld { .. })).await;
+    let world = behind_a_dead_backend(3).await;
     world.engine.command(Command::Hold { why: "maintenance".to_owned() }).await.unwrap();
     world.advance(31).await;
     world.engine.command(Command::Release).await.unwrap();
