@@ -70,6 +70,11 @@ impl Home {
         self.root.join("gateway.lock")
     }
 
+    /// What an engine leaves when it has stopped in order.
+    pub fn receipt_file(&self) -> PathBuf {
+        self.root.join(".clean_shutdown")
+    }
+
     /// Makes what is missing: the folders (0700) and a commented `config.toml` (0600). What exists is
     /// left as it is.
     pub fn create(&self) -> Result<(), HomeError> {

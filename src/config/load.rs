@@ -14,6 +14,7 @@ use super::table::{Setting, TABLE, Takes};
 use crate::domain::event::{Level, excerpt};
 use crate::domain::nearest::nearest;
 use crate::domain::queue::BusyMode;
+use crate::domain::recovery::Limits;
 
 /// The settings of a home, and where each came from.
 #[derive(Debug, Clone, PartialEq)]
@@ -279,6 +280,18 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
             keep_events_days: 0,
             on_terminal_close: OnTerminalClose::Serve,
         },
+        recovery: RecoveryConfig {
+            limits: Limits {
+                recent: Duration::ZERO,
+                max_cuts: 0,
+                freshness: Duration::ZERO,
+                max_parallel: 0,
+                boot_guard_starts: 0,
+                boot_guard_gap: Duration::ZERO,
+            },
+            sign_of_life: Duration::ZERO,
+        },
+        handles: HandlesConfig { idle: Duration::ZERO, max: 0 },
         console: ConsoleConfig {
             theme: String::new(),
             glyphs: Glyphs::Unicode,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::domain::event::Level;
 use crate::domain::queue::BusyMode;
+use crate::domain::recovery::Limits;
 
 /// All settings of a home. Made by the loader, which has checked every value.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,10 @@ pub struct Config {
     pub queue: QueueConfig,
     /// `[engine]`.
     pub engine: EngineConfig,
+    /// `[recovery]`.
+    pub recovery: RecoveryConfig,
+    /// `[handles]`.
+    pub handles: HandlesConfig,
     /// `[console]`.
     pub console: ConsoleConfig,
     /// `[log]`.
@@ -106,6 +111,25 @@ pub enum OnTerminalClose {
     Serve,
     /// It stops with the drain.
     Stop,
+}
+
+/// The settings of restart recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecoveryConfig {
+    /// What the rules take: `recent_seconds`, `max_cuts`, `freshness_minutes`, `max_parallel`,
+    /// `boot_guard_starts`, `boot_guard_minutes`.
+    pub limits: Limits,
+    /// How often the engine stamps that it is alive (`sign_of_life_seconds`).
+    pub sign_of_life: Duration,
+}
+
+/// The settings of the agents' handles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandlesConfig {
+    /// How long a handle may be unused before it is closed (`idle_minutes`).
+    pub idle: Duration,
+    /// How many handles are kept (`max`).
+    pub max: usize,
 }
 
 /// The console's settings.

@@ -103,6 +103,10 @@ const fn seconds(default: u64, min: u64, max: u64, put: fn(&mut Config, u64)) ->
     Takes::Whole { default, min, max, put }
 }
 
+const fn whole(default: u64, min: u64, max: u64, put: fn(&mut Config, u64)) -> Takes {
+    Takes::Whole { default, min, max, put }
+}
+
 /// Every setting, section by section, in the order of the documentation.
 pub const TABLE: &[Setting] = &[
     setting(
@@ -265,6 +269,57 @@ pub const TABLE: &[Setting] = &[
                 Some(())
             },
         },
+    ),
+    setting(
+        "recovery.recent_seconds",
+        "After a crash, sessions that were active so long before the dead engine's last sign of life are looked at too; those with an unfinished turn always are.",
+        seconds(120, 1, 86_400, |config, s| config.recovery.limits.recent = Duration::from_secs(s)),
+    ),
+    setting(
+        "recovery.max_cuts",
+        "At how many starts in a row a session may be found cut off without a successful answer: at this one it is suspended, at those before it is resumed.",
+        whole(3, 1, 100, |config, n| {
+            config.recovery.limits.max_cuts = u32::try_from(n).unwrap_or(u32::MAX);
+        }),
+    ),
+    setting(
+        "recovery.freshness_minutes",
+        "How old the mark of a session that was cut off may be to be resumed by itself. An older one stays visible, and /continue continues it.",
+        whole(60, 1, 525_600, |config, m| config.recovery.limits.freshness = Duration::from_secs(m * 60)),
+    ),
+    setting(
+        "recovery.max_parallel",
+        "How many sessions are resumed at a time.",
+        whole(4, 1, 128, |config, n| {
+            config.recovery.limits.max_parallel = usize::try_from(n).unwrap_or(usize::MAX);
+        }),
+    ),
+    setting(
+        "recovery.boot_guard_starts",
+        "At which unclean start in a row with sessions to resume nothing is resumed by itself, so that an agent that kills its own host is stopped.",
+        whole(5, 2, 100, |config, n| {
+            config.recovery.limits.boot_guard_starts = u32::try_from(n).unwrap_or(u32::MAX);
+        }),
+    ),
+    setting(
+        "recovery.boot_guard_minutes",
+        "Unclean starts are in a row if each comes less than this after the one before.",
+        whole(5, 1, 1440, |config, m| config.recovery.limits.boot_guard_gap = Duration::from_secs(m * 60)),
+    ),
+    setting(
+        "recovery.sign_of_life_seconds",
+        "How often the engine writes that it is alive. After a crash the last time it did counts as the end.",
+        seconds(10, 1, 600, |config, s| config.recovery.sign_of_life = Duration::from_secs(s)),
+    ),
+    setting(
+        "handles.idle_minutes",
+        "How long an agent's handle may be unused before it is closed. The conversation goes on with a new one at the next message.",
+        whole(60, 1, 525_600, |config, m| config.handles.idle = Duration::from_secs(m * 60)),
+    ),
+    setting(
+        "handles.max",
+        "How many agents' handles are kept; beyond it the one unused for longest is closed, never one in a turn.",
+        whole(128, 1, 100_000, |config, n| config.handles.max = usize::try_from(n).unwrap_or(usize::MAX)),
     ),
     setting(
         "console.theme",

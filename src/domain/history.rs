@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{MessageId, SessionId, TurnId};
+use super::recovery::EFFECT_UNKNOWN;
 use super::turn::{Outcome, TurnState};
 
 /// One entry of a conversation.
@@ -108,7 +109,7 @@ pub fn steps(entries: &[Entry]) -> Vec<Step> {
             Body::Tool { name, arguments, result, .. } => {
                 let result = match result {
                     Some(done) => done.output.as_str(),
-                    None => "interrupted, effect unknown",
+                    None => EFFECT_UNKNOWN,
                 };
                 push_agent(&mut steps, &format!("[tool {name} {arguments} -> {result}]"), "\n");
             }
