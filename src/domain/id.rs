@@ -87,7 +87,7 @@ impl FromStr for SessionId {
 }
 
 /// What kind of place a conversation is held in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatType {
     /// Two parties.

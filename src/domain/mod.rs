@@ -13,6 +13,7 @@ pub mod marker;
 pub mod nearest;
 pub mod queue;
 pub mod recovery;
+pub mod reset;
 pub mod sanitize;
 pub mod session;
 pub mod slash;
