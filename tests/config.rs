@@ -6,13 +6,15 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use support::files::{assert_kept, repository};
 use switchboard::config::{
-    self, Config, EngineLock, Home, HomeError, Loaded, LockError, Origin, TABLE, Takes, default_file,
-    effective,
+    self, Config, EngineLock, Home, HomeError, Loaded, LockError, OVERRIDES, Origin, TABLE, Takes,
+    default_file, effective,
 };
+use switchboard::domain::reset::{ResetMode, ResetPolicy};
 
 const FILE: &str = "/home/op/.switchboard/config.toml";
 
@@ -55,6 +57,7 @@ fn every_setting_reaches_the_configuration() {
                 format!("{:?}", words.iter().find(|word| **word != default).unwrap())
             }
             Takes::Variable { .. } => "\"OTHER_KEY\"".to_owned(),
+            Takes::Platforms { .. } => "[\"elsewhere\"]".to_owned(),
             Takes::Zone { .. } => "\"Pacific/Chatham\"".to_owned(),
             _ => setting.takes.example().unwrap().to_string(),
         };
@@ -119,11 +122,61 @@ fn a_right_configuration_is_taken_over() {
 
 #[test]
 fn what_applies_is_printed_as_a_configuration_that_means_the_same() {
-    let text = fs::read_to_string(repository("tests/config/valid/openai.toml")).unwrap();
-    let loaded = parse(&text).unwrap();
-    let printed = effective(&loaded.values);
-    assert!(printed.contains("model = \"qwen3:8b\"  # set in line 6\n"), "{printed}");
-    assert_eq!(parse(&printed).unwrap().config, loaded.config);
+    for file in toml_files("tests/config/valid") {
+        let loaded = parse(&fs::read_to_string(&file).unwrap()).unwrap();
+        let printed = effective(&loaded.values);
+        assert_eq!(parse(&printed).unwrap().config, loaded.config, "{}: {printed}", file.display());
+    }
+}
+
+#[test]
+fn what_is_printed_says_which_line_of_the_file_sets_it() {
+    let text = "[session_reset]\nat_hour = 6\n[session_reset.platforms.telegram]\nmode = \"daily\"\n[log]\n";
+    let printed = effective(&parse(text).unwrap().values);
+    let section = "notify_exclude = [\"api_server\", \"webhook\"]\n\n\
+        [session_reset.platforms.telegram]\n\
+        mode = \"daily\"  # set in line 4\n\
+        idle_minutes = 1440\n\
+        at_hour = 6  # set in line 2\n\n\
+        [engine]\n";
+    assert!(printed.contains(section), "{printed}");
+}
+
+#[test]
+fn a_reset_policy_is_set_for_all_for_a_kind_of_chat_and_for_a_platform() {
+    let text = fs::read_to_string(repository("tests/config/valid/session_reset.toml")).unwrap();
+    let policies = parse(&text).unwrap().config.session_reset;
+    let policy = |key: &str| {
+        let ResetPolicy { mode, idle_minutes, at_hour } = policies.policy_for(&key.parse().unwrap());
+        (mode, idle_minutes, at_hour)
+    };
+    assert_eq!(policy("agent:main:local:dm:console"), (ResetMode::Daily, 1440, 6));
+    assert_eq!(policy("agent:main:slack:group:g"), (ResetMode::Daily, 1440, 0));
+    assert_eq!(policy("agent:main:telegram:group:g"), (ResetMode::Both, 120, 6));
+    assert_eq!(policy("agent:main:api_server:dm:a"), (ResetMode::None, 1440, 6));
+    assert_eq!(policies.background_max_age, Some(Duration::from_secs(24 * 3600)));
+    assert!(policies.notifies(&"agent:main:webhook:dm:w".parse().unwrap()));
+}
+
+#[test]
+fn without_settings_no_session_is_reset_by_time() {
+    let policies = Config::default().session_reset;
+    assert_eq!(policies.default, ResetPolicy { mode: ResetMode::None, idle_minutes: 1440, at_hour: 4 });
+    assert!(policies.by_chat_type.is_empty() && policies.by_platform.is_empty());
+    assert_eq!(policies.background_max_age, None);
+    for platform in ["api_server", "webhook"] {
+        assert!(!policies.notifies(&format!("agent:main:{platform}:dm:x").parse().unwrap()));
+    }
+}
+
+#[test]
+fn each_table_by_name_sets_settings_of_the_section_that_it_stands_in() {
+    for overrides in OVERRIDES {
+        assert_eq!(overrides.overridden().count(), overrides.settings.len(), "{}", overrides.key);
+        let (name, value) = overrides.example;
+        let loaded = parse(&format!("{}.{name} = {value}", overrides.key)).unwrap();
+        assert_ne!(loaded.config, Config::default(), "{}.{name} changes nothing", overrides.key);
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ enum What {
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    key: &'static str,
+    key: &'a str,
     value: &'a Option<toml::Value>,
     /// The line of the file that sets it.
     line: Option<usize>,
@@ -73,5 +73,5 @@ fn shown(effective: &Effective) -> Shown<'_> {
         Origin::Default => None,
         Origin::Line(line) => Some(line),
     };
-    Shown { key: effective.key, value: &effective.value, line }
+    Shown { key: &effective.key, value: &effective.value, line }
 }

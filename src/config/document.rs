@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::load::{Effective, Origin};
+use super::overrides::{OVERRIDES, Overrides};
 use super::table::{Setting, TABLE};
 
 /// The `config.toml` of a new home: every setting with its documentation, commented out.
@@ -19,31 +20,41 @@ pub fn default_file() -> String {
 # `switchboard config print` what applies. Changes count from the next start of the engine.
 "
     .to_owned();
-    let mut section = "";
-    for setting in TABLE {
-        if setting.section() != section {
-            section = setting.section();
-            let _ = write!(text, "\n[{section}]\n");
+    for section in TABLE.chunk_by(|a, b| a.section() == b.section()) {
+        let Some(name) = section.first().map(Setting::section) else { continue };
+        if !name.is_empty() {
+            let _ = write!(text, "\n[{name}]\n");
         }
-        text.push('\n');
-        for line in wrapped(&about(setting)) {
-            let _ = writeln!(text, "# {line}");
+        for setting in section {
+            entry(&mut text, &about(setting), setting.name(), &shown_value(setting));
         }
-        let _ = writeln!(text, "#{} = {}", setting.name(), shown_value(setting));
+        for overrides in overrides_in(name) {
+            let (of, value) = overrides.example;
+            entry(&mut text, &about_overrides(overrides), &format!("{}.{of}", overrides.name()), value);
+        }
     }
     text
+}
+
+/// A commented setting with what it is for.
+fn entry(text: &mut String, about: &str, name: &str, value: &str) {
+    text.push('\n');
+    for line in wrapped(about) {
+        let _ = writeln!(text, "# {line}");
+    }
+    let _ = writeln!(text, "#{name} = {value}");
 }
 
 /// Writes the values that apply, as TOML, with where each came from.
 pub fn effective(values: &[Effective]) -> String {
     let mut text = String::new();
     let mut section = "";
-    for (setting, effective) in TABLE.iter().zip(values) {
-        if setting.section() != section {
-            section = setting.section();
+    for effective in values {
+        if effective.section() != section {
+            section = effective.section();
             let _ = write!(text, "\n[{section}]\n");
         }
-        let name = setting.name();
+        let name = effective.name();
         let _ = match (&effective.value, effective.origin) {
             (Some(value), Origin::Default) => writeln!(text, "{name} = {value}"),
             (Some(value), Origin::Line(line)) => writeln!(text, "{name} = {value}  # set in line {line}"),
@@ -56,11 +67,24 @@ pub fn effective(values: &[Effective]) -> String {
 /// Writes the README's table of settings.
 pub fn markdown_table() -> String {
     let mut text = "| setting | default | what it is for |\n| --- | --- | --- |\n".to_owned();
-    for setting in TABLE {
-        let default = setting.takes.default_value().map(|value| format!("`{value}`")).unwrap_or_default();
-        let _ = writeln!(text, "| `{}` | {default} | {} |", setting.key, about(setting));
+    for section in TABLE.chunk_by(|a, b| a.section() == b.section()) {
+        for setting in section {
+            let default = setting.takes.default_value().map(|value| format!("`{value}`")).unwrap_or_default();
+            let _ = writeln!(text, "| `{}` | {default} | {} |", setting.key, about(setting));
+        }
+        for overrides in section.first().into_iter().flat_map(|first| overrides_in(first.section())) {
+            let _ = writeln!(text, "| `{}.NAME` |  | {} |", overrides.key, about_overrides(overrides));
+        }
     }
     text
+}
+
+fn overrides_in(section: &str) -> impl Iterator<Item = &'static Overrides> {
+    OVERRIDES.iter().filter(move |overrides| overrides.section() == section)
+}
+
+fn about_overrides(overrides: &Overrides) -> String {
+    format!("{} Takes {}.", overrides.about, overrides.allowed())
 }
 
 fn about(setting: &Setting) -> String {

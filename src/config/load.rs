@@ -1,27 +1,29 @@
 //! Reading `config.toml`: every value is checked, every problem is told with its place.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
+use super::overrides::{OVERRIDES, Overrides};
 use super::settings::*;
 use super::table::{Setting, TABLE, Takes};
 use crate::domain::event::{Level, excerpt};
 use crate::domain::nearest::nearest;
 use crate::domain::queue::BusyMode;
 use crate::domain::recovery::Limits;
+use crate::domain::reset::{ResetMode, ResetPolicies, ResetPolicy};
 
 /// The settings of a home, and where each came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     /// The settings.
     pub config: Config,
-    /// Every setting's value, in the table's order.
+    /// Every setting's value, in the table's order; behind a section what is set in it by name.
     pub values: Vec<Effective>,
 }
 
@@ -29,11 +31,23 @@ pub struct Loaded {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effective {
     /// The setting's dotted key.
-    pub key: &'static str,
+    pub key: String,
     /// Its value; none if nothing is set.
     pub value: Option<toml::Value>,
     /// Where it came from.
     pub origin: Origin,
+}
+
+impl Effective {
+    /// The section it stands in; empty at the top of the file.
+    pub fn section(&self) -> &str {
+        self.key.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// Its name within the section.
+    pub fn name(&self) -> &str {
+        self.key.rsplit_once('.').map_or(&self.key, |(_, name)| name)
+    }
 }
 
 /// Where a value came from.
@@ -111,7 +125,7 @@ pub fn parse(text: &str, file: &Path) -> Result<Loaded, ConfigError> {
     if !errors.is_empty() {
         return Err(ConfigError(reading.problems));
     }
-    let mut found = HashMap::new();
+    let mut found = Found::default();
     reading.collect(document.get_ref(), "", &mut found);
     let loaded = reading.take_over(&found);
     reading.problems.sort_by_key(|problem| problem.line);
@@ -124,7 +138,22 @@ struct Reading<'a> {
     problems: Vec<Problem>,
 }
 
-type Found<'t> = HashMap<&'static str, &'t Spanned<DeValue<'t>>>;
+/// The values of settings, by the keys in [`TABLE`].
+type Values<'t> = HashMap<&'static str, &'t Spanned<DeValue<'t>>>;
+
+/// What stands in the file.
+#[derive(Default)]
+struct Found<'t> {
+    values: Values<'t>,
+    named: Vec<NamedTable<'t>>,
+}
+
+/// A table that sets some settings of a section anew.
+struct NamedTable<'t> {
+    of: &'static Overrides,
+    name: &'t str,
+    values: Values<'t>,
+}
 
 impl Reading<'_> {
     /// Finds every known setting in a table, and tells of every unknown name.
@@ -136,19 +165,75 @@ impl Reading<'_> {
                 format!("{section}.{}", name.get_ref())
             };
             if let Some(setting) = TABLE.iter().find(|setting| setting.key == key) {
-                found.insert(setting.key, value);
+                found.values.insert(setting.key, value);
+            } else if let Some(overrides) = OVERRIDES.iter().find(|overrides| overrides.key == key) {
+                if let Some(tables) = self.section(name, value, &key, &format!("{key}.NAME")) {
+                    self.collect_named(tables, overrides, found);
+                }
             } else if !is_section(&key) {
-                self.unknown(name.span().start, &key);
-            } else if let Some(inner) = value.get_ref().as_table() {
+                self.unknown(name.span().start, &key, near(&key));
+            } else if let Some(inner) = self.section(name, value, &key, &key) {
                 self.collect(inner, &key, found);
-            } else {
-                self.problem(name.span().start, format!("{key} is a section; write [{key}]"));
             }
         }
     }
 
-    fn unknown(&mut self, at: usize, key: &str) {
-        let hint = near(key).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    /// Finds every table that an operator can name, and tells of every other name.
+    fn collect_named<'t>(&mut self, tables: &'t DeTable<'t>, of: &'static Overrides, found: &mut Found<'t>) {
+        for (name, table) in tables {
+            let key = format!("{}.{}", of.key, excerpt(name.get_ref()));
+            if !of.names.allow(name.get_ref()) {
+                let (allowed, near) = (of.names.allowed(), of.names.near(name.get_ref()));
+                let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+                let what = format!("{key}: tables of {} are named by {allowed}{hint}", of.key);
+                self.problem(name.span().start, what);
+            } else if let Some(table) = self.section(name, table, &key, &key) {
+                let values = self.collect_overrides(table, of, &key);
+                found.named.push(NamedTable { of, name: name.get_ref(), values });
+            }
+        }
+    }
+
+    /// Finds what the named table `key` sets, and tells of every unknown name.
+    fn collect_overrides<'t>(
+        &mut self,
+        table: &'t DeTable<'t>,
+        of: &'static Overrides,
+        key: &str,
+    ) -> Values<'t> {
+        let mut values = Values::new();
+        for (name, value) in table {
+            match of.overridden().find(|setting| setting.name() == name.get_ref()) {
+                Some(setting) => {
+                    values.insert(setting.key, value);
+                }
+                None => {
+                    let near = nearest(name.get_ref(), of.settings.iter().copied());
+                    let near = near.map(|near| format!("{key}.{near}"));
+                    self.unknown(name.span().start, &format!("{key}.{}", name.get_ref()), near);
+                }
+            }
+        }
+        values
+    }
+
+    /// The table that a section must be; `header` is how it is written.
+    fn section<'t>(
+        &mut self,
+        name: &Spanned<DeString<'_>>,
+        value: &'t Spanned<DeValue<'t>>,
+        key: &str,
+        header: &str,
+    ) -> Option<&'t DeTable<'t>> {
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            self.problem(name.span().start, format!("{key} is a section; write [{header}]"));
+        }
+        table
+    }
+
+    fn unknown(&mut self, at: usize, key: &str, near: Option<String>) {
+        let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         self.problem(at, format!("there is no setting {:?}{hint}", excerpt(key)));
     }
 
@@ -156,28 +241,48 @@ impl Reading<'_> {
         let mut config = Config::default();
         let mut values = Vec::with_capacity(TABLE.len());
         for setting in TABLE {
-            let (value, origin) = match found.get(setting.key) {
-                Some(given) => {
-                    let line = self.line(given.span().start);
-                    (self.given(setting, given, &mut config), Origin::Line(line))
-                }
+            let (value, origin) = match found.values.get(setting.key) {
+                Some(given) => self.given(setting.key, setting, given, &mut config),
                 None => (setting.takes.default_value(), Origin::Default),
             };
-            values.push(Effective { key: setting.key, value, origin });
+            values.push(Effective { key: setting.key.to_owned(), value, origin });
         }
-        self.check_needs(found);
+        self.check_needs(&found.values);
+        for table in &found.named {
+            self.take_over_named(table, &mut config, &mut values);
+        }
         Loaded { config, values }
+    }
+
+    /// Reads a named table as if it stood in the section itself, and keeps what comes of it by name.
+    fn take_over_named(&mut self, table: &NamedTable<'_>, config: &mut Config, values: &mut Vec<Effective>) {
+        let section = format!("{}.", table.of.section());
+        let mut special = config.clone();
+        for setting in table.of.overridden() {
+            let key = format!("{}.{}.{}", table.of.key, table.name, setting.name());
+            let (value, origin) = match table.values.get(setting.key) {
+                Some(given) => self.given(&key, setting, given, &mut special),
+                None => general(setting, values),
+            };
+            let behind = values.iter().rposition(|value| value.key.starts_with(&section));
+            let behind = behind.map_or(values.len(), |last| last + 1);
+            values.insert(behind, Effective { key, value, origin });
+        }
+        // The name was checked when it was found.
+        (table.of.keep)(config, table.name, &special).unwrap_or_default();
     }
 
     fn given(
         &mut self,
+        key: &str,
         setting: &Setting,
         value: &Spanned<DeValue<'_>>,
         config: &mut Config,
-    ) -> Option<toml::Value> {
+    ) -> (Option<toml::Value>, Origin) {
+        let origin = Origin::Line(self.line(value.span().start));
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let wrong = match setting.takes.put(value.get_ref(), folder, config) {
-            Ok(kept) => return Some(kept),
+            Ok(kept) => return (Some(kept), origin),
             Err(wrong) => wrong,
         };
         let shown = match setting.takes {
@@ -187,12 +292,12 @@ impl Reading<'_> {
         };
         let hint = wrong.nearest.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
         let allowed = setting.takes.allowed();
-        self.problem(value.span().start, format!("{}{shown}: it takes {allowed}{hint}", setting.key));
-        None
+        self.problem(value.span().start, format!("{key}{shown}: it takes {allowed}{hint}"));
+        (None, origin)
     }
 
     /// What the chosen backend can't do without must be set.
-    fn check_needs(&mut self, found: &Found<'_>) {
+    fn check_needs(&mut self, found: &Values<'_>) {
         let Some(backend) = found.get("agent.backend") else { return };
         let chosen = backend.get_ref().as_str();
         let needed =
@@ -222,16 +327,23 @@ impl Reading<'_> {
     }
 }
 
+/// What applies where a named table leaves a setting out.
+fn general(setting: &Setting, values: &[Effective]) -> (Option<toml::Value>, Origin) {
+    let general = values.iter().find(|value| value.key == setting.key);
+    general.map_or((None, Origin::Default), |value| (value.value.clone(), value.origin))
+}
+
 /// The setting that may be meant. In a section that exists only its own names can be; else whole keys
 /// and sections.
-fn near(key: &str) -> Option<&'static str> {
+fn near(key: &str) -> Option<String> {
+    let keys = || TABLE.iter().map(|setting| setting.key).chain(OVERRIDES.iter().map(|named| named.key));
     match key.rsplit_once('.').filter(|(section, _)| is_section(section)) {
         Some((section, name)) => {
-            let inside = || TABLE.iter().filter(|setting| setting.section() == section);
-            let near = nearest(name, inside().map(|setting| setting.name()))?;
-            inside().find(|setting| setting.name() == near).map(|setting| setting.key)
+            let inside = keys().filter_map(|key| key.strip_prefix(section)?.strip_prefix('.'));
+            let near = nearest(name, inside.filter(|name| !name.contains('.')))?;
+            Some(format!("{section}.{near}"))
         }
-        None => nearest(key, TABLE.iter().flat_map(|setting| [setting.key, setting.section()])),
+        None => nearest(key, keys().chain(TABLE.iter().map(Setting::section))).map(str::to_owned),
     }
 }
 
@@ -274,6 +386,13 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
             },
         },
         queue: QueueConfig { busy_mode: BusyMode::Replace, max_items: 0 },
+        session_reset: ResetPolicies {
+            default: ResetPolicy { mode: ResetMode::None, idle_minutes: 0, at_hour: 0 },
+            by_chat_type: BTreeMap::new(),
+            by_platform: BTreeMap::new(),
+            notify_exclude: BTreeSet::new(),
+            background_max_age: None,
+        },
         engine: EngineConfig {
             drain_timeout: Duration::ZERO,
             stop_grace: Duration::ZERO,

@@ -1,13 +1,14 @@
 //! Settings with their documentation, the home folder, its lock and its log.
 //!
-//! Every setting is declared once in [`TABLE`]; checking, the commented default file and the
-//! documentation are made from it.
+//! Every setting is declared once in [`TABLE`], and in [`OVERRIDES`] what can be set anew for a name;
+//! checking, the commented default file and the documentation are made from them.
 
 mod document;
 mod home;
 mod load;
 mod lock;
 pub mod log;
+mod overrides;
 mod receipt;
 mod settings;
 mod table;
@@ -17,6 +18,7 @@ pub use document::*;
 pub use home::*;
 pub use load::*;
 pub use lock::*;
+pub use overrides::*;
 pub use receipt::*;
 pub use settings::*;
 pub use table::*;

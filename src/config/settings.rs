@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::domain::event::Level;
 use crate::domain::queue::BusyMode;
 use crate::domain::recovery::Limits;
+use crate::domain::reset::ResetPolicies;
 
 /// All settings of a home. Made by the loader, which has checked every value.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub struct Config {
     pub agent: AgentConfig,
     /// `[queue]`.
     pub queue: QueueConfig,
+    /// `[session_reset]`.
+    pub session_reset: ResetPolicies,
     /// `[engine]`.
     pub engine: EngineConfig,
     /// `[recovery]`.

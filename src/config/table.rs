@@ -86,6 +86,13 @@ pub enum Takes {
         /// Keeps it.
         put: fn(&mut Config, Vec<String>),
     },
+    /// A list of platforms' names.
+    Platforms {
+        /// Where nothing is set.
+        default: &'static [&'static str],
+        /// Keeps it.
+        put: fn(&mut Config, Vec<String>),
+    },
     /// The IANA name of a time zone; the system's where nothing is set.
     Zone {
         /// For the documentation.
@@ -232,6 +239,60 @@ pub const TABLE: &[Setting] = &[
             min: 1,
             max: 100_000,
             put: |config, n| config.queue.max_items = usize::try_from(n).unwrap_or(usize::MAX),
+        },
+    ),
+    setting(
+        "session_reset.mode",
+        "When a message begins a new memory by itself: never by time, more than idle_minutes after the last activity, once the clock has passed at_hour, or either. A session with background work is not reset.",
+        Takes::Choice {
+            default: "none",
+            words: &["none", "idle", "daily", "both"],
+            put: |config, word| word.parse().ok().map(|mode| config.session_reset.default.mode = mode),
+        },
+    ),
+    setting(
+        "session_reset.idle_minutes",
+        "With idle and both: a message more than so many minutes after the last activity begins the new memory.",
+        Takes::Whole {
+            default: 1440,
+            min: 0,
+            max: 5_256_000,
+            put: |config, n| {
+                config.session_reset.default.idle_minutes = u32::try_from(n).unwrap_or(u32::MAX);
+            },
+        },
+    ),
+    setting(
+        "session_reset.at_hour",
+        "With daily and both: the hour on the clock of the operator's time zone. The first message after it begins the new memory, however busy the session is.",
+        Takes::Whole {
+            default: 4,
+            min: 0,
+            max: 23,
+            put: |config, n| config.session_reset.default.at_hour = u8::try_from(n).unwrap_or(u8::MAX),
+        },
+    ),
+    setting(
+        "session_reset.background_max_age_hours",
+        "Background work older than this stops blocking a reset, without being killed; 0 is no limit.",
+        Takes::Whole {
+            default: 0,
+            min: 0,
+            max: 87_600,
+            put: |config, hours| {
+                config.session_reset.background_max_age =
+                    (hours > 0).then(|| Duration::from_secs(hours * 3600));
+            },
+        },
+    ),
+    setting(
+        "session_reset.notify_exclude",
+        "The platforms whose users are not told that their session was reset.",
+        Takes::Platforms {
+            default: &["api_server", "webhook"],
+            put: |config, platforms| {
+                config.session_reset.notify_exclude = platforms.into_iter().collect();
+            },
         },
     ),
     setting(
@@ -406,10 +467,7 @@ impl Takes {
         match self {
             Self::Whole { min, max, .. } => format!("a whole number from {min} to {max}"),
             Self::Switch { .. } => "true or false".to_owned(),
-            Self::Choice { words, .. } => {
-                let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-                format!("one of {}", quoted.join(", "))
-            }
+            Self::Choice { words, .. } => Self::one_of(words),
             Self::Text { .. } => "a text that is not empty".to_owned(),
             Self::Url { .. } => "an http or https address without a user or password in it".to_owned(),
             Self::Variable { .. } => {
@@ -417,8 +475,16 @@ impl Takes {
             }
             Self::Path { .. } => "a path as text".to_owned(),
             Self::Argv { .. } => "a list of texts, the program first".to_owned(),
+            Self::Platforms { .. } => {
+                "a list of platforms' names, each of letters, digits, _ and -".to_owned()
+            }
             Self::Zone { .. } => "the IANA name of a time zone".to_owned(),
         }
+    }
+
+    pub(super) fn one_of(words: &[&str]) -> String {
+        let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+        format!("one of {}", quoted.join(", "))
     }
 
     /// The value where nothing is set, as TOML; none where nothing is set by default.
@@ -429,6 +495,7 @@ impl Takes {
             Self::Choice { default, .. } | Self::Variable { default, .. } => {
                 Some(toml::Value::String(default.to_owned()))
             }
+            Self::Platforms { default, .. } => Some(texts(default)),
             Self::Text { .. }
             | Self::Url { .. }
             | Self::Path { .. }
@@ -444,10 +511,21 @@ impl Takes {
             | Self::Url { example, .. }
             | Self::Path { example, .. }
             | Self::Zone { example, .. } => Some(toml::Value::String(example.to_owned())),
-            Self::Argv { example, .. } => {
-                Some(toml::Value::Array(example.iter().map(|&word| word.into()).collect()))
-            }
-            Self::Whole { .. } | Self::Switch { .. } | Self::Choice { .. } | Self::Variable { .. } => None,
+            Self::Argv { example, .. } => Some(texts(example)),
+            Self::Whole { .. }
+            | Self::Switch { .. }
+            | Self::Choice { .. }
+            | Self::Variable { .. }
+            | Self::Platforms { .. } => None,
         }
     }
+}
+
+/// Whether a platform can have the name: what stands in a session key and needs no quotes in TOML.
+pub(super) fn is_platform_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+fn texts(words: &[&str]) -> toml::Value {
+    toml::Value::Array(words.iter().map(|&word| word.into()).collect())
 }

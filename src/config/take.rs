@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
 use super::settings::Config;
-use super::table::Takes;
+use super::table::{Takes, is_platform_name};
 use crate::domain::nearest::nearest;
 
 /// A value that a setting does not take.
@@ -75,15 +75,20 @@ impl Takes {
                 Ok(text.into())
             }
             Self::Argv { put, .. } => {
-                let list = value.as_array().ok_or(WRONG)?;
-                let words: Option<Vec<String>> =
-                    list.iter().map(|word| word.get_ref().as_str().map(str::to_owned)).collect();
-                let words = words.ok_or(WRONG)?;
+                let words = texts(value)?;
                 if words.first().is_none_or(|program| program.trim().is_empty()) {
                     return Err(WRONG);
                 }
                 put(config, words.clone());
                 Ok(words.into())
+            }
+            Self::Platforms { put, .. } => {
+                let names = texts(value)?;
+                if !names.iter().all(|name| is_platform_name(name)) {
+                    return Err(WRONG);
+                }
+                put(config, names.clone());
+                Ok(names.into())
             }
             Self::Zone { put, .. } => {
                 let name = value.as_str().ok_or(WRONG)?;
@@ -102,6 +107,9 @@ impl Takes {
             Self::Switch { default, put, .. } => put(config, default),
             Self::Choice { default, put, .. } => put(config, default).unwrap_or_default(),
             Self::Variable { default, put, .. } => put(config, default.to_owned()),
+            Self::Platforms { default, put } => {
+                put(config, default.iter().map(|&name| name.into()).collect())
+            }
             Self::Text { .. }
             | Self::Url { .. }
             | Self::Path { .. }
@@ -113,6 +121,11 @@ impl Takes {
 
 fn some_text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, Wrong> {
     value.as_str().filter(|text| !text.trim().is_empty()).ok_or(WRONG)
+}
+
+fn texts(value: &DeValue<'_>) -> Result<Vec<String>, Wrong> {
+    let list = value.as_array().ok_or(WRONG)?;
+    list.iter().map(|text| text.get_ref().as_str().map(str::to_owned).ok_or(WRONG)).collect()
 }
 
 fn absolute(text: &str, folder: &Path) -> PathBuf {

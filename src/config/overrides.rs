@@ -1,0 +1,117 @@
+//! Tables that the operator names: each sets some settings of a section anew, for one name alone.
+//!
+//! What such a setting takes is declared once, in [`TABLE`], for the section itself.
+
+use super::settings::Config;
+use super::table::{Setting, TABLE, Takes, is_platform_name};
+use crate::domain::nearest::nearest;
+
+/// A section of tables that the operator names.
+#[derive(Debug, Clone, Copy)]
+pub struct Overrides {
+    /// Its dotted key. It stands in the section whose settings its tables set anew.
+    pub key: &'static str,
+    /// What it is for, in whole sentences.
+    pub about: &'static str,
+    /// What its tables are named by.
+    pub names: Names,
+    /// The names of the settings that its tables can set; what one leaves out is as in the section.
+    pub settings: &'static [&'static str],
+    /// A table for the documentation: its name and its value as TOML.
+    pub example: (&'static str, &'static str),
+    /// Keeps what applies to a name, out of the configuration as it would be if the name's table
+    /// stood in the section itself; none for a name that does not exist.
+    pub keep: fn(&mut Config, &str, &Config) -> Option<()>,
+}
+
+/// What tables are named by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Any platform.
+    Platforms,
+    /// A few words.
+    Words(&'static [&'static str]),
+}
+
+/// Every section of tables that the operator names, in the order of the documentation.
+pub const OVERRIDES: &[Overrides] = &[
+    Overrides {
+        key: "session_reset.platforms",
+        about: "The policy of one platform, which goes before all others.",
+        names: Names::Platforms,
+        settings: RESET_POLICY,
+        example: ("telegram", r#"{ mode = "daily", at_hour = 6 }"#),
+        keep: |config, platform, special| {
+            config.session_reset.by_platform.insert(platform.to_owned(), special.session_reset.default);
+            Some(())
+        },
+    },
+    Overrides {
+        key: "session_reset.chat_types",
+        about: "The policy of one kind of chat, for platforms that have none of their own.",
+        names: Names::Words(&["dm", "group", "thread"]),
+        settings: RESET_POLICY,
+        example: ("group", r#"{ mode = "idle", idle_minutes = 120 }"#),
+        keep: |config, chat_type, special| {
+            let chat_type = chat_type.parse().ok()?;
+            config.session_reset.by_chat_type.insert(chat_type, special.session_reset.default);
+            Some(())
+        },
+    },
+];
+
+const RESET_POLICY: &[&str] = &["mode", "idle_minutes", "at_hour"];
+
+impl Overrides {
+    /// The section that it stands in.
+    pub fn section(&self) -> &'static str {
+        self.key.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// Its name within the section.
+    pub fn name(&self) -> &'static str {
+        self.key.rsplit_once('.').map_or(self.key, |(_, name)| name)
+    }
+
+    /// The settings of the section that its tables can set.
+    pub fn overridden(&self) -> impl Iterator<Item = &'static Setting> {
+        let (section, names) = (self.section(), self.settings);
+        TABLE.iter().filter(move |setting| setting.section() == section && names.contains(&setting.name()))
+    }
+
+    /// What is allowed, in words that follow "takes".
+    pub fn allowed(&self) -> String {
+        let settings = self.settings.join(", ");
+        let names = self.names.allowed();
+        format!(
+            "tables named by {names}, each with any of {settings}; the rest is as in [{}]",
+            self.section()
+        )
+    }
+}
+
+impl Names {
+    /// Whether a table can have the name.
+    pub fn allow(&self, name: &str) -> bool {
+        match self {
+            Self::Platforms => is_platform_name(name),
+            Self::Words(words) => words.contains(&name),
+        }
+    }
+
+    /// The word that may be meant.
+    pub(super) fn near(&self, name: &str) -> Option<&'static str> {
+        match self {
+            Self::Platforms => None,
+            Self::Words(words) => nearest(name, words.iter().copied()),
+        }
+    }
+
+    /// What is allowed, in words that follow "named by".
+    pub fn allowed(&self) -> String {
+        match self {
+            Self::Platforms => "a platform (letters, digits, _ and -)".to_owned(),
+            Self::Words(words) => Takes::one_of(words),
+        }
+    }
+}
