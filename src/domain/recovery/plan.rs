@@ -102,6 +102,26 @@ mod tests {
     }
 
     #[test]
+    fn a_poisoned_session_is_suspended_and_its_neighbours_that_wait_are_not() {
+        let mut poisoned = facts(1, Owed::Running, DIED);
+        let mut neighbour = facts(2, Owed::Running, DIED);
+        for (start, third) in [(1, false), (2, false), (3, true)] {
+            let plan = plan(&[poisoned.clone(), neighbour.clone()], &unclean(), &[], &LIMITS, at(NOW));
+            let [(_, first), (_, second)] = plan.verdicts[..] else { panic!("two sessions") };
+            assert_eq!(matches!(first, Verdict::Suspend { .. }), third, "start {start}: {first:?}");
+            let Verdict::Pending { mark, cuts } = second else { panic!("start {start}: {second:?}") };
+            assert_eq!(cuts, 1, "start {start}");
+            assert!(plan.to_resume.contains(&session(2)));
+            // The poisoned session kills the host before its neighbour's turn begins.
+            neighbour =
+                Facts { marker: Some(Marker::ResumePending(mark)), cuts, owed: Owed::Untouched, ..neighbour };
+            if let Verdict::Pending { mark, cuts } = first {
+                poisoned = Facts { marker: Some(Marker::ResumePending(mark)), cuts, ..poisoned };
+            }
+        }
+    }
+
+    #[test]
     fn the_boot_guard_comes_after_the_stuck_guard() {
         let earlier: Vec<Start> =
             (1..5).map(|n| Start { at: at(NOW - n * 60), after: After::UncleanExit, to_resume: 1 }).collect();

@@ -10,8 +10,9 @@
 //!   not cut off: it owes nothing, gets no turn and no count, and stays as it is.
 //! - So does one whose newest turn a person ended, or told to end (`/stop`, a newer message), before the
 //!   engine died: to go on with that work would be against their word.
-//! - A recently active session whose newest turn failed is marked and counts: it will be resumed, and
-//!   each attempt is counted before it is made.
+//! - A recently active session whose newest turn failed under the dead engine is marked and counts: it
+//!   will be resumed, and each attempt is counted before it is made. Where the failed turn was an earlier
+//!   engine's and no mark stands, nothing was cut off: what was written since waits in the queue.
 //! - A session that was marked before counts again if the engine before began a turn of it, also where
 //!   that engine stopped in order (a drain that ended, a resume that failed). If it began none (it died
 //!   with the session still behind others, or the boot guard held it), the count stays: one poisoned
@@ -140,27 +141,30 @@ pub fn judge(facts: &Facts, exit: &LastExit, limits: &Limits, now: Time) -> Verd
     if facts.chat_type == ChatType::Job {
         return Verdict::Leave { why: LeftAlone::Job };
     }
-    if mark.is_none() && facts.owed != Owed::Running && !active_when_the_engine_died(facts, exit, limits) {
+    if mark.is_none() && !concerned(facts, exit, limits) {
         return Verdict::Leave { why: LeftAlone::NotConcerned };
     }
-    if facts.owed == Owed::Nothing {
-        return Verdict::OwesNothing;
-    }
-    let passed_over = mark.is_some() && facts.owed == Owed::Untouched;
-    let cuts = if passed_over { facts.cuts } else { facts.cuts.saturating_add(1) };
-    if !passed_over && cuts >= limits.max_cuts {
+    let cuts = match facts.owed {
+        Owed::Nothing => return Verdict::OwesNothing,
+        Owed::Untouched => facts.cuts,
+        Owed::Running | Owed::Unanswered => facts.cuts.saturating_add(1),
+    };
+    if facts.owed != Owed::Untouched && cuts >= limits.max_cuts {
         let suspended = Suspended { reason: SuspendReason::StuckLoop, since: now };
         return Verdict::Suspend { suspended, cuts };
     }
     Verdict::Pending { mark: marked(mark, facts.owed, now), cuts }
 }
 
-fn active_when_the_engine_died(facts: &Facts, exit: &LastExit, limits: &Limits) -> bool {
-    match exit {
-        LastExit::Unclean { last_sign_of_life, .. } => {
+/// Whether a session without a mark was cut off, or was active when the engine died.
+fn concerned(facts: &Facts, exit: &LastExit, limits: &Limits) -> bool {
+    match (facts.owed, exit) {
+        (Owed::Running, _) => true,
+        (Owed::Untouched, _) => false,
+        (Owed::Unanswered | Owed::Nothing, LastExit::Unclean { last_sign_of_life, .. }) => {
             age(facts.last_activity_at, *last_sign_of_life) <= limits.recent
         }
-        LastExit::First | LastExit::Clean { .. } => false,
+        (Owed::Unanswered | Owed::Nothing, LastExit::First | LastExit::Clean { .. }) => false,
     }
 }
 
@@ -316,6 +320,13 @@ mod tests {
             assert_eq!(judged(&waiting, &unclean()), kept);
             assert_eq!(judged(&waiting, &clean()), kept);
         }
+    }
+
+    #[test]
+    fn a_turn_that_failed_under_an_earlier_engine_and_left_no_mark_is_not_taken_up_again() {
+        let old = Facts { owed: Owed::Untouched, cuts: 2, ..facts() };
+        assert_eq!(judged(&old, &unclean()), NOT_CONCERNED);
+        assert_eq!(judged(&old, &clean()), NOT_CONCERNED);
     }
 
     #[test]
