@@ -233,6 +233,109 @@ mod tests {
     }
 
     #[test]
+    fn the_minute_before_the_boundary_keeps_and_the_boundary_resets_also_where_clocks_change() {
+        for (zone, at_hour, began, before, boundary) in [
+            (
+                Tz::Europe__Berlin,
+                2,
+                "2026-03-28T09:00+01:00",
+                "2026-03-29T01:59+01:00",
+                "2026-03-29T03:00+02:00",
+            ),
+            (
+                Tz::Europe__Berlin,
+                2,
+                "2026-10-24T09:00+02:00",
+                "2026-10-25T01:59+02:00",
+                "2026-10-25T02:00+02:00",
+            ),
+            (
+                Tz::Europe__Berlin,
+                4,
+                "2026-10-24T09:00+02:00",
+                "2026-10-25T03:59+01:00",
+                "2026-10-25T04:00+01:00",
+            ),
+            (
+                Tz::America__Chicago,
+                2,
+                "2026-03-07T09:00-06:00",
+                "2026-03-08T01:59-06:00",
+                "2026-03-08T03:00-05:00",
+            ),
+            (
+                Tz::America__Chicago,
+                1,
+                "2026-10-31T09:00-05:00",
+                "2026-11-01T00:59-05:00",
+                "2026-11-01T01:00-05:00",
+            ),
+            (
+                Tz::Asia__Bangkok,
+                4,
+                "2026-03-28T09:00+07:00",
+                "2026-03-29T03:59+07:00",
+                "2026-03-29T04:00+07:00",
+            ),
+            (
+                Tz::Australia__Lord_Howe,
+                2,
+                "2026-10-03T09:00+10:30",
+                "2026-10-04T01:59+10:30",
+                "2026-10-04T02:30+11:00",
+            ),
+            (
+                Tz::Australia__Lord_Howe,
+                1,
+                "2026-04-04T09:00+11:00",
+                "2026-04-05T00:59+11:00",
+                "2026-04-05T01:00+11:00",
+            ),
+            (
+                Tz::Australia__Lord_Howe,
+                2,
+                "2026-04-04T09:00+11:00",
+                "2026-04-05T01:59+10:30",
+                "2026-04-05T02:00+10:30",
+            ),
+            (
+                Tz::Africa__Cairo,
+                0,
+                "2026-04-23T09:00+02:00",
+                "2026-04-23T23:59+02:00",
+                "2026-04-24T01:00+03:00",
+            ),
+            (
+                Tz::Africa__Cairo,
+                0,
+                "2026-10-29T09:00+03:00",
+                "2026-10-29T23:59+02:00",
+                "2026-10-30T00:00+02:00",
+            ),
+            (
+                Tz::Africa__Cairo,
+                23,
+                "2026-10-29T09:00+03:00",
+                "2026-10-29T22:59+03:00",
+                "2026-10-29T23:00+03:00",
+            ),
+        ] {
+            let minute = |text: &str| DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%z").unwrap().to_utc();
+            let (began, before, boundary) = (minute(began), minute(before), minute(boundary));
+            let daily = policy(ResetMode::Daily, 0, at_hour);
+            assert_eq!(boundary - before, TimeDelta::minutes(1), "{zone} {boundary}");
+            assert_eq!(due(&daily, began, before, before, zone), None, "{zone} {before}");
+            assert_eq!(
+                due(&daily, began, before, boundary, zone),
+                Some(ResetReason::Daily),
+                "{zone} {boundary}"
+            );
+            let rest_of_the_day = boundary + TimeDelta::hours(20);
+            assert_eq!(due(&daily, boundary, boundary, rest_of_the_day, zone), None, "{zone} {boundary}");
+        }
+    }
+
+    #[test]
     fn activity_never_pushes_the_daily_boundary() {
         let daily = policy(ResetMode::Daily, 1440, 1);
         let first = at("2026-04-15T00:10:00-05:00");
