@@ -11,8 +11,8 @@ use crate::domain::Time;
 /// the gap; of an hour that comes twice the first counts. None beyond the calendar's end.
 pub fn next_boundary(after: Time, at_hour: u8, zone: Tz) -> Option<Time> {
     let day = after.with_timezone(&zone).date_naive();
-    // The day's own may be over, and a gap may take the next day's: the third one is always there.
-    (0..=3)
+    // The day's own may be over, and the next day's too: a clock set back over midnight shows the day again.
+    (0..=2)
         .filter_map(|days| boundary_of(day.checked_add_days(Days::new(days))?, at_hour, zone))
         .find(|&at| at > after)
 }
@@ -120,6 +120,16 @@ mod tests {
         let between = at("2026-10-25T02:30:00+02:00");
         let next = next_boundary(between, 2, Tz::Europe__Berlin);
         assert_eq!(next, Some(at("2026-10-26T02:00:00+01:00")));
+    }
+
+    #[test]
+    fn a_midnight_that_comes_twice_counts_once() {
+        // In St. John's the clocks went back from 00:01 to 23:01 of the day before.
+        let told = boundaries("2010-11-06T23:30:00-02:30", 0, Tz::America__St_Johns, 2);
+        assert_eq!(told, ["2010-11-07T00:00:00-02:30", "2010-11-08T00:00:00-03:30"]);
+        let again_before_midnight = at("2010-11-06T23:30:00-03:30");
+        let next = next_boundary(again_before_midnight, 0, Tz::America__St_Johns);
+        assert_eq!(next, Some(at("2010-11-08T00:00:00-03:30")));
     }
 
     #[test]

@@ -397,6 +397,19 @@ mod tests {
     }
 
     #[test]
+    fn a_block_by_several_began_with_the_oldest() {
+        let idle = rule(policy(ResetMode::Idle, 60, 0), None);
+        let work = ["2026-05-04T11:00:00Z", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z"]
+            .map(|since| Work { what: "build".to_owned(), since: at(since) });
+        let background = Background::Active { work: work.to_vec() };
+        let facts = ResetFacts { background: &background, ..facts(at("2026-05-03T12:00:00Z")) };
+        let Verdict::Blocked(block) = decide(&idle, &facts, at("2026-05-04T12:00:00Z")) else {
+            panic!("not blocked")
+        };
+        assert_eq!(block.since, at("2026-05-04T09:00:00Z"));
+    }
+
+    #[test]
     fn the_guard_fails_closed() {
         let idle = rule(policy(ResetMode::Idle, 60, 0), HOURS_24);
         let since = at("2026-05-01T12:00:00Z");
