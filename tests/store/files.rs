@@ -6,6 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
+use switchboard::domain::api::EventPage;
+use switchboard::domain::event::{Event, Level};
+use switchboard::domain::id::{SessionId, TurnId};
 use switchboard::store::sqlite::{Database, ReadOnly};
 use switchboard::store::{Queries, StoreError};
 
@@ -148,6 +151,67 @@ fn what_the_database_keeps_for_itself_and_a_search_index_made_anew_are_no_change
     database.index_messages(10).unwrap();
     drop(database);
     ReadOnly::open(&path).unwrap();
+}
+
+/// Two sessions whose rows lie between each other, as the first schema kept them.
+const OF_THE_FIRST_SCHEMA: &str = "
+    INSERT INTO sessions (id, key, created_at, last_activity_at, rank) VALUES
+        ('20261129_100000_0000000a', 'agent:main:local:dm:a', 0, 1, 4),
+        ('20261129_100000_0000000b', 'agent:main:local:dm:b', 0, 2, 1);
+    INSERT INTO items (id, session, lane, position, state, text, source, created_at) VALUES
+        (1, '20261129_100000_0000000a', 'slot', 0, 'done', 'first of a', 'console', 0),
+        (2, '20261129_100000_0000000b', 'slot', 0, 'running', 'first of b', 'console', 0),
+        (3, '20261129_100000_0000000a', 'slot', 0, 'done', 'second of a', 'console', 0);
+    INSERT INTO turns (id, session, item, state, probe, steerable, began_at, ended_at, ended_seq) VALUES
+        (1, '20261129_100000_0000000a', 1, 'done', 0, 0, 0, 1, 2),
+        (2, '20261129_100000_0000000b', 2, 'running', 0, 0, 0, NULL, NULL),
+        (3, '20261129_100000_0000000a', 3, 'done', 0, 0, 0, 1, 5);
+    UPDATE items SET turn = id;
+    INSERT INTO messages (session, turn, at, role, text, produced) VALUES
+        ('20261129_100000_0000000a', 1, 0, 'user', 'first of a', 0),
+        ('20261129_100000_0000000b', 2, 0, 'user', 'first of b', 0),
+        ('20261129_100000_0000000a', 1, 0, 'agent', 'answer to the first', 0),
+        ('20261129_100000_0000000a', 3, 0, 'user', 'second of a', 0),
+        ('20261129_100000_0000000a', 3, 0, 'agent', 'answer to the second', 0);
+    INSERT INTO events (seq, at, session, level, kind) VALUES
+        (1, 0, '20261129_100000_0000000a', 1, '{\"event\":\"titled\",\"title\":\"one\"}'),
+        (2, 0, '20261129_100000_0000000b', 1, '{\"event\":\"titled\",\"title\":\"two\"}'),
+        (3, 0, NULL, 1, '{\"event\":\"engine_released\"}'),
+        (4, 0, '20261129_100000_0000000a', 1, '{\"event\":\"titled\",\"title\":\"three\"}');
+    UPDATE house SET live_sessions = 2, all_sessions = 2, indexed_seq = 2, indexed_message = 1;
+    INSERT INTO message_index (rowid, text) SELECT id, text FROM messages WHERE id = 1;
+    PRAGMA application_id = 0x53574244;
+    PRAGMA user_version = 1;
+";
+
+#[test]
+fn a_store_of_the_first_schema_is_brought_up_to_date_with_all_that_it_holds() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let first = Connection::open(&path).unwrap();
+    first.execute_batch(include_str!("../../src/store/sqlite/migrations/0001.sql")).unwrap();
+    first.execute_batch(OF_THE_FIRST_SCHEMA).unwrap();
+    drop(first);
+
+    let mut database = Database::open(&path).unwrap();
+    assert_eq!(database.index_messages(100).unwrap(), 4, "those of the ended turns");
+    let a: SessionId = "20261129_100000_0000000a".parse().unwrap();
+    let queries = database.queries();
+    let page = queries.conversation(&a, None, 10).unwrap();
+    let words: Vec<String> = page.entries.iter().map(|entry| format!("{:?}", entry.body)).collect();
+    assert_eq!(words.len(), 4, "{words:?}");
+    assert!(words[0].contains("first of a") && words[3].contains("answer to the second"), "{words:?}");
+    let seqs = |events: Vec<Event>| events.iter().map(|event| event.seq.0).collect::<Vec<_>>();
+    let events = queries.events(EventPage::Newest, Level::Debug, Some(&a), 10).unwrap();
+    assert_eq!(seqs(events), [1, 4]);
+    assert_eq!(queries.counts().unwrap().running, 1);
+    assert_eq!(queries.search("answer", 10).unwrap().len(), 2);
+    drop(queries);
+
+    let (opened, _) = database.step(|t| t.open_run(&run(1, 0))).unwrap();
+    assert_eq!(opened.cut_turns, [TurnId(2)]);
+    let hidden = database.step(|t| t.hide_turns(&a, 5, chrono::DateTime::UNIX_EPOCH)).unwrap().0;
+    assert_eq!(hidden, [TurnId(1), TurnId(3)]);
 }
 
 #[test]

@@ -75,6 +75,9 @@ fn make(path: &Path) -> Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&new, flags).map_err(told)?;
     set(&new, &connection, "synchronous", "2")?;
+    // A step changes a few bytes on each of several pages, and the log takes them whole: at half the
+    // usual size a third more steps a second, while long texts still fit into few.
+    set(&new, &connection, "page_size", "2048")?;
     schema::migrate(&mut connection).map_err(told)?;
     connection.close().map_err(|(_, error)| told(error))?;
     fs::rename(&new, path).map_err(|source| open_error(path, source))?;

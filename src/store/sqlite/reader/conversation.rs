@@ -11,18 +11,16 @@ use crate::domain::history::{Body, Entry, ToolResult};
 use crate::domain::id::{MessageId, SessionId, TurnId};
 use crate::store::Result;
 
-macro_rules! entries_where {
-    ($condition:literal) => {
-        concat!(
-            "SELECT m.id, m.session, m.turn, m.at, m.role, m.text, m.produced, m.call, m.tool, m.arguments, m.ok,
-                 m.result_at, t.state AS turn_state, t.error, t.end_cause
-             FROM messages m JOIN turns t ON t.id = m.turn
-             WHERE t.hidden = 0 AND m.role <> 'withdrawn' AND m.session = ?1 AND ",
-            $condition,
-            " ORDER BY m.turn DESC, m.id DESC LIMIT ?3"
-        )
-    };
-}
+/// Walks back from a message, as far as the limit needs; hidden turns do not count.
+const WALK: &str = "
+    WITH RECURSIVE walk (id, previous) AS (
+        SELECT id, previous FROM messages WHERE id = ?1
+        UNION ALL
+        SELECT m.id, m.previous FROM walk w CROSS JOIN messages m ON m.id = w.previous)
+    SELECT m.id, m.session, m.turn, m.at, m.role, m.text, m.produced, m.call, m.tool, m.arguments, m.ok,
+        m.result_at, t.state AS turn_state, t.error, t.end_cause
+    FROM walk CROSS JOIN messages m ON m.id = walk.id CROSS JOIN turns t ON t.id = m.turn
+    WHERE t.hidden = 0 AND m.role <> 'withdrawn' LIMIT ?2";
 
 impl Reader<'_> {
     pub(super) fn conversation(
@@ -33,14 +31,17 @@ impl Reader<'_> {
     ) -> Result<ConversationPage> {
         // One more than asked for tells whether there are more.
         let wanted = limit.saturating_add(1);
-        let mut entries = match before {
-            None => self.rows(entries_where!("?2 IS NULL"), (session, before, at_most(wanted)), entry)?,
-            Some(_) => self.rows(
-                entries_where!("(m.turn, m.id) < ((SELECT turn FROM messages WHERE id = ?2), ?2)"),
-                (session, before, at_most(wanted)),
-                entry,
+        let newest: Option<Option<MessageId>> = match before {
+            None => {
+                self.first("SELECT last_message FROM sessions WHERE id = ?1", (session,), |row| row.get(0))?
+            }
+            Some(before) => self.first(
+                "SELECT previous FROM messages WHERE id = ?1 AND session = ?2",
+                (before, session),
+                |row| row.get(0),
             )?,
         };
+        let mut entries = self.rows(WALK, (newest.flatten(), at_most(wanted)), entry)?;
         let more_before = entries.len() > limit;
         entries.truncate(limit);
         entries.reverse();
@@ -48,10 +49,19 @@ impl Reader<'_> {
     }
 
     pub(super) fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
-        let session: Option<SessionId> =
-            self.first("SELECT session FROM turns WHERE id = ?1", (turn,), |row| row.get(0))?;
-        let Some(session) = session else { return Ok(Vec::new()) };
-        let mut entries = self.rows(entries_where!("m.turn < ?2"), (session, turn, at_most(limit)), entry)?;
+        // A turn without messages of its own is passed over: what counts is what came before.
+        let newest: Option<Option<MessageId>> = self.first(
+            "WITH RECURSIVE walk (turn, id, previous) AS (
+                 SELECT m.turn, m.id, m.previous
+                 FROM turns t JOIN sessions s ON s.id = t.session JOIN messages m ON m.id = s.last_message
+                 WHERE t.id = ?1
+                 UNION ALL
+                 SELECT m.turn, m.id, m.previous FROM walk w CROSS JOIN messages m ON m.id = w.previous)
+             SELECT id FROM walk WHERE turn < ?1 LIMIT 1",
+            (turn,),
+            |row| row.get(0),
+        )?;
+        let mut entries = self.rows(WALK, (newest.flatten(), at_most(limit)), entry)?;
         entries.reverse();
         Ok(entries)
     }

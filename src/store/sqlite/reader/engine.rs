@@ -11,7 +11,7 @@ impl Reader<'_> {
         self.only(
             "SELECT live_sessions,
                  (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = 0) AS needs_you,
-                 (SELECT count(*) FROM turns WHERE state = 'running') AS running,
+                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = 1) AS running,
                  (SELECT count(*) FROM items WHERE state = 'waiting') AS waiting,
                  (SELECT max(seq) FROM events) AS last_event,
                  CASE WHEN stopping_why IS NOT NULL THEN 'stopping'

@@ -19,6 +19,23 @@ macro_rules! events_where {
     };
 }
 
+/// Walks back from a session's newest event; one that was deleted as too old ends the walk.
+macro_rules! events_of_session {
+    ($order:literal) => {
+        concat!(
+            "WITH RECURSIVE walk (seq, at, session, previous, level, kind) AS (
+                 SELECT seq, at, session, previous, level, kind FROM events WHERE seq = coalesce(
+                     (SELECT previous FROM events WHERE seq = ?3 AND session = ?4),
+                     (SELECT last_event FROM sessions WHERE id = ?4))
+                 UNION ALL
+                 SELECT e.seq, e.at, e.session, e.previous, e.level, e.kind
+                 FROM walk w CROSS JOIN events e ON e.seq = w.previous WHERE w.previous > ?2)
+             SELECT seq, at, session, kind FROM walk WHERE level >= ?1 AND seq > ?2 AND seq < ?3 ",
+            $order
+        )
+    };
+}
+
 impl Reader<'_> {
     pub(super) fn events(
         &self,
@@ -39,8 +56,8 @@ impl Reader<'_> {
             (None, false, false) => events_where!("?4 IS NULL ORDER BY seq DESC LIMIT ?5"),
             (None, true, true) => events_where!("?4 IS NULL AND level >= 2 ORDER BY seq LIMIT ?5"),
             (None, true, false) => events_where!("?4 IS NULL AND level >= 2 ORDER BY seq DESC LIMIT ?5"),
-            (Some(_), _, true) => events_where!("session = ?4 ORDER BY seq LIMIT ?5"),
-            (Some(_), _, false) => events_where!("session = ?4 ORDER BY seq DESC LIMIT ?5"),
+            (Some(_), _, true) => events_of_session!("ORDER BY seq LIMIT ?5"),
+            (Some(_), _, false) => events_of_session!("LIMIT ?5"),
         };
         let mut found = self.rows(sql, (level as u8, after, before, session, at_most(limit)), read)?;
         if !forwards {

@@ -9,7 +9,7 @@ use super::Reader;
 use crate::domain::api::QueueRow;
 use crate::domain::id::{ItemId, SessionId, SessionKey};
 use crate::domain::queue::{Item, ItemState, Lane};
-use crate::domain::session::HoldReason;
+use crate::domain::session::{HoldReason, SessionState};
 use crate::store::Result;
 
 /// How many of the items that were put aside a session's queue shows.
@@ -41,8 +41,10 @@ impl Reader<'_> {
         )?;
         found.extend(self.rows(
             queue_rows!(
-                "SELECT * FROM items WHERE state = 'running' AND turn =
-                     (SELECT id FROM turns WHERE session = ?1 AND state = 'running') ORDER BY id"
+                "SELECT items.* FROM sessions JOIN turns ON turns.id = running_turn
+                     JOIN items ON items.id = turns.item OR items.id IN
+                         (SELECT item FROM messages WHERE turn = turns.id AND role = 'steered')
+                 WHERE sessions.id = ?1 ORDER BY items.id"
             ),
             (session,),
             queue_row,
@@ -65,9 +67,13 @@ impl Reader<'_> {
                 "SELECT * FROM (SELECT * FROM items WHERE state = 'waiting'
                                 ORDER BY session, lane DESC, position LIMIT ?1)
                  UNION ALL
-                 SELECT * FROM (SELECT * FROM items WHERE state = 'running' ORDER BY session, id LIMIT ?1)"
+                 SELECT * FROM (
+                     SELECT items.* FROM sessions JOIN turns ON turns.id = running_turn
+                         JOIN items ON items.id = turns.item OR items.id IN
+                             (SELECT item FROM messages WHERE turn = turns.id AND role = 'steered')
+                     WHERE sessions.ended_at IS NULL AND rank = ?2 ORDER BY sessions.id, items.id LIMIT ?1)"
             ),
-            (at_most(limit),),
+            (at_most(limit), SessionState::Runs.rank()),
             queue_row,
         )?;
         // What runs comes first in its session, then what waits in its order.

@@ -16,11 +16,11 @@ use crate::store::Result;
 macro_rules! session_where {
     ($condition:literal) => {
         concat!(
-            "SELECT s.*, t.id AS running_turn, t.began_at, t.steerable, t.stop_cause IS NOT NULL AS stopping,
+            "SELECT s.*, t.began_at, t.steerable, t.stop_cause IS NOT NULL AS stopping,
                  (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
                  (SELECT count(*) FROM items
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued
-             FROM sessions s LEFT JOIN turns t ON t.session = s.id AND t.state = 'running'
+             FROM sessions s LEFT JOIN turns t ON t.id = s.running_turn
              WHERE ",
             $condition
         )

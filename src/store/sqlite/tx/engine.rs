@@ -6,6 +6,7 @@ use crate::domain::Time;
 use crate::domain::event::EventKind;
 use crate::domain::id::{RunId, SessionId, TurnId};
 use crate::domain::queue::Gate;
+use crate::domain::session::SessionState;
 use crate::domain::turn::StopCause;
 use crate::store::{NewGate, NewRun, Opened, Result};
 
@@ -19,15 +20,16 @@ impl Tx<'_> {
             "UPDATE house SET stopping_why = NULL, busy_mode = ?1, max_queued = ?2, steerable = ?3",
             (run.defaults.busy_mode, run.defaults.max_queued, run.defaults.steerable),
         )?;
-        let cut: Vec<(TurnId, SessionId)> =
-            self.rows("SELECT id, session FROM turns WHERE state = 'running' ORDER BY id", (), |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
+        let cut: Vec<(TurnId, SessionId)> = self.rows(
+            "SELECT running_turn, id FROM sessions WHERE ended_at IS NULL AND rank = ?1 ORDER BY running_turn",
+            (SessionState::Runs.rank(),),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
         let waiting =
             self.only("SELECT count(*) FROM items WHERE state = 'waiting'", (), |row| row.get(0))?;
         let kind =
             EventKind::EngineStarted { run: run.run.clone(), pid: run.pid, cut_turns: cut.len(), waiting };
-        self.tell(None, kind, run.at)?;
+        self.tell(kind, run.at)?;
         for (_, session) in &cut {
             let mut standing = self.standing(session)?;
             if let Some(running) = standing.running {
@@ -41,7 +43,7 @@ impl Tx<'_> {
 
     pub(super) fn close_run(&mut self, run: &RunId, at: Time) -> Result<()> {
         self.execute("UPDATE runs SET ended_at = ?2 WHERE id = ?1", (run, Millis(at)))?;
-        self.tell(None, EventKind::EngineStopped { run: run.clone() }, at).map(|_| ())
+        self.tell(EventKind::EngineStopped { run: run.clone() }, at).map(|_| ())
     }
 
     pub(super) fn set_gate(&mut self, gate: &NewGate, at: Time) -> Result<()> {
@@ -69,7 +71,7 @@ impl Tx<'_> {
                 EventKind::EngineStopCalledOff
             }
         };
-        self.tell(None, kind, at)?;
+        self.tell(kind, at)?;
         self.begin_all(at)
     }
 

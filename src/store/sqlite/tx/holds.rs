@@ -56,7 +56,7 @@ impl Tx<'_> {
         running.stop_cause = Some(cause);
         let turn = running.turn;
         self.execute("UPDATE turns SET stop_cause = ?2 WHERE id = ?1", (turn, cause))?;
-        self.tell(Some(&standing.id), EventKind::StopRequested { turn, cause }, at)?;
+        self.tell_of(standing, EventKind::StopRequested { turn, cause }, at)?;
         Ok(())
     }
 
@@ -71,7 +71,7 @@ impl Tx<'_> {
     fn hold(&mut self, standing: &mut Standing, hold: Hold, at: Time) -> Result<()> {
         standing.hold = Some(hold);
         let kind = EventKind::QueueHeld { hold, waiting: standing.waiting() };
-        self.tell(Some(&standing.id), kind, at).map(|_| ())
+        self.tell_of(standing, kind, at).map(|_| ())
     }
 
     /// Counts dead turns, holds the queue of a dead backend and releases that of a living one.
@@ -107,7 +107,7 @@ impl Tx<'_> {
     pub(super) fn release(&mut self, standing: &mut Standing, by: &str, at: Time) -> Result<()> {
         let Some(hold) = standing.hold.take() else { return Ok(()) };
         let kind = EventKind::QueueReleased { reason: hold.reason, by: by.to_owned() };
-        self.tell(Some(&standing.id), kind, at).map(|_| ())
+        self.tell_of(standing, kind, at).map(|_| ())
     }
 
     pub(super) fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {

@@ -20,6 +20,7 @@ struct Place {
 impl Tx<'_> {
     pub(super) fn move_item(&mut self, item: ItemId, direction: Direction, at: Time) -> Result<()> {
         let place = self.waiting_place(item)?;
+        let mut standing = self.standing(&place.session)?;
         if place.lane == Lane::Slot {
             return Err(out_of_place("the slot's message runs next already; only queue items have an order"));
         }
@@ -47,15 +48,17 @@ impl Tx<'_> {
         self.execute("UPDATE items SET position = ?2 WHERE id = ?1", (other, place.position))?;
         self.execute("UPDATE items SET position = ?2 WHERE id = ?1", (item, position))?;
         let position = self.up_to(&place.session, position)?;
-        let kind = EventKind::Moved { item, lane: Lane::Queue, position };
-        self.tell(Some(&place.session), kind, at).map(|_| ())
+        self.tell_of(&mut standing, EventKind::Moved { item, lane: Lane::Queue, position }, at)?;
+        self.save(&standing)
     }
 
     pub(super) fn edit_item(&mut self, item: ItemId, text: &str, at: Time) -> Result<String> {
         let place = self.waiting_place(item)?;
+        let mut standing = self.standing(&place.session)?;
         let before = self.only("SELECT text FROM items WHERE id = ?1", (item,), |row| row.get(0))?;
         self.execute("UPDATE items SET text = ?2 WHERE id = ?1", (item, text))?;
-        self.tell(Some(&place.session), EventKind::Edited { item }, at)?;
+        self.tell_of(&mut standing, EventKind::Edited { item }, at)?;
+        self.save(&standing)?;
         Ok(before)
     }
 
@@ -73,7 +76,7 @@ impl Tx<'_> {
             }
         };
         self.settle(item, ItemState::Cleared, Some("dropped by the operator"))?;
-        self.tell_cleared(&standing, vec![item], "dropped by the operator", at)?;
+        self.tell_cleared(&mut standing, vec![item], "dropped by the operator", at)?;
         self.save(&standing)?;
         Ok(PutBack { item, to })
     }
@@ -87,17 +90,18 @@ impl Tx<'_> {
                 ItemState::Waiting => return Err(out_of_place(format!("item {item} waits already"))),
                 state => return Err(Refusal::ItemNotWaiting(state).into()),
             }
-            if !sessions.contains(&place.session) {
-                self.standing(&place.session)?.refuse_ended()?;
-                sessions.push(place.session.clone());
-            }
-            let (lane, position) = self.make_room(&place.session, *to)?;
+            let mut standing = self.standing(&place.session)?;
+            standing.refuse_ended()?;
+            let (lane, position) = self.make_room(&standing, *to)?;
             self.execute(
                 "UPDATE items SET state = 'waiting', lane = ?2, position = ?3, note = NULL WHERE id = ?1",
                 (item, lane, position),
             )?;
-            let kind = EventKind::Restored { item: *item, lane };
-            self.tell(Some(&place.session), kind, at)?;
+            self.tell_of(&mut standing, EventKind::Restored { item: *item, lane }, at)?;
+            self.save(&standing)?;
+            if !sessions.contains(&place.session) {
+                sessions.push(place.session);
+            }
         }
         for session in sessions {
             let mut standing = self.standing(&session)?;
@@ -126,7 +130,7 @@ impl Tx<'_> {
             }
         };
         self.execute("UPDATE items SET lane = ?2, position = ?3 WHERE id = ?1", (item, lane, position))?;
-        self.tell(Some(&place.session), EventKind::Moved { item, lane, position: shown }, at)?;
+        self.tell_of(&mut standing, EventKind::Moved { item, lane, position: shown }, at)?;
         // In a held queue the slot moves where the queue does not.
         self.begin_next(&mut standing, at)?;
         self.save(&standing)
@@ -190,28 +194,30 @@ impl Tx<'_> {
     }
 
     /// Makes room for an item that goes back; returns its lane and position.
-    fn make_room(&mut self, session: &SessionId, to: Destination) -> Result<(Lane, i64)> {
+    fn make_room(&mut self, standing: &Standing, to: Destination) -> Result<(Lane, i64)> {
         match to {
-            Destination::Slot if self.standing(session)?.slot.is_none() => Ok((Lane::Slot, 0)),
+            Destination::Slot if standing.slot.is_none() => Ok((Lane::Slot, 0)),
             Destination::Slot | Destination::Queue { ahead: 0 } => {
-                Ok((Lane::Queue, self.head_position(session)?))
+                Ok((Lane::Queue, self.head_position(&standing.id)?))
             }
             Destination::Queue { ahead } => {
                 let behind = self.first(
                     "SELECT position FROM items WHERE session = ?1 AND state = 'waiting' AND lane = 'queue'
                      ORDER BY position LIMIT 1 OFFSET ?2",
-                    (session, ahead),
+                    (&standing.id, ahead),
                     |row| row.get::<_, i64>(0),
                 )?;
-                let Some(position) = behind else { return Ok((Lane::Queue, self.tail_position(session)?)) };
+                let Some(position) = behind else {
+                    return Ok((Lane::Queue, self.tail_position(&standing.id)?));
+                };
                 self.execute(
                     "UPDATE items SET position = position + 1
                      WHERE session = ?1 AND state = 'waiting' AND lane = 'queue' AND position >= ?2",
-                    (session, position),
+                    (&standing.id, position),
                 )?;
                 Ok((Lane::Queue, position))
             }
-            Destination::Tail => Ok((Lane::Queue, self.tail_position(session)?)),
+            Destination::Tail => Ok((Lane::Queue, self.tail_position(&standing.id)?)),
         }
     }
 
@@ -237,13 +243,13 @@ impl Tx<'_> {
 
     fn tell_cleared(
         &mut self,
-        standing: &Standing,
+        standing: &mut Standing,
         items: Vec<ItemId>,
         reason: &str,
         at: Time,
     ) -> Result<()> {
         let kind = EventKind::Cleared { items, reason: reason.to_owned() };
-        self.tell(Some(&standing.id), kind, at).map(|_| ())
+        self.tell_of(standing, kind, at).map(|_| ())
     }
 
     fn waiting_place(&self, item: ItemId) -> Result<Place> {

@@ -1,6 +1,7 @@
 //! Messages: where each goes, by the rules, and what it is told.
 
 use super::super::columns::{Millis, time};
+use super::history::NewRow;
 use super::standing::Standing;
 use super::turns::Purpose;
 use super::{Tx, nothing_to};
@@ -23,10 +24,7 @@ impl Tx<'_> {
     pub(super) fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted> {
         let mut standing = match self.standing_at(&message.to)? {
             Some(standing) => standing,
-            None => {
-                self.make_session(&message.to, &message.fresh, None, None, message.at)?;
-                self.standing(&message.fresh)?
-            }
+            None => self.make_session(&message.to, &message.fresh, None, None, message.at)?,
         };
         let submission = Submission {
             text: &message.text,
@@ -41,21 +39,15 @@ impl Tx<'_> {
         let mut standing = self.standing(session)?;
         standing.refuse_ended()?;
         standing.refuse_during_turn()?;
-        let last = self.first(
-            "SELECT t.id, i.text FROM turns t JOIN items i ON i.id = t.item
-             WHERE t.session = ?1 AND t.hidden = 0 ORDER BY t.id DESC LIMIT 1",
-            (session,),
-            |row| Ok((row.get::<_, TurnId>(0)?, row.get::<_, String>(1)?)),
-        )?;
-        let Some((turn, text)) = last else {
+        let Some(turn) = self.last_shown(&standing, 1)?.pop() else {
             return Err(nothing_to("there is no turn to run again"));
         };
-        self.set_visibility(&[turn], Visibility::Hidden)?;
-        self.tell(
-            Some(session),
-            EventKind::TurnsHidden { turns: vec![turn], hidden: Visibility::Hidden },
-            at,
+        let text: String = self.only(
+            "SELECT i.text FROM turns t JOIN items i ON i.id = t.item WHERE t.id = ?1",
+            (turn,),
+            |row| row.get(0),
         )?;
+        self.set_visibility(&mut standing, &[turn], Visibility::Hidden, at)?;
         self.submit(&mut standing, &Submission { text: &text, intent: Intent::Plain, source, at })
     }
 
@@ -79,7 +71,7 @@ impl Tx<'_> {
         let item = self.add_item(standing, message, lane, 0, ItemState::Running, None)?;
         let begun = self.start_turn(standing, item, message.text, Purpose::Work, message.at)?;
         let accepted = self.acknowledge(standing, message, item, Ack::Running { turn: begun.turn })?;
-        self.tell_begun(&begun)?;
+        self.tell_begun(standing, &begun)?;
         Ok(Accepted { begun: Some(begun), ..accepted })
     }
 
@@ -105,7 +97,7 @@ impl Tx<'_> {
         let accepted = self.acknowledge(standing, message, item, ack)?;
         if let Some((old, old_message)) = replaced {
             let kind = EventKind::Superseded { item: old, by: item, excerpt: excerpt(&old_message.text) };
-            self.tell(Some(&standing.id), kind, message.at)?;
+            self.tell_of(standing, kind, message.at)?;
         }
         if interrupts.is_some() {
             self.mark_stopping(standing, StopCause::NewMessage, message.at)?;
@@ -144,12 +136,11 @@ impl Tx<'_> {
         turn: TurnId,
     ) -> Result<Accepted> {
         let item = self.add_item(standing, message, Lane::Queue, 0, ItemState::Running, Some(turn))?;
-        self.insert(
-            "INSERT INTO messages (session, turn, at, role, text, item) VALUES (?1, ?2, ?3, 'steered', ?4, ?5)",
-            (&standing.id, turn, Millis(message.at), message.text, item),
-        )?;
+        let words =
+            NewRow { text: Some(message.text), item: Some(item), ..NewRow::of(turn, "steered", message.at) };
+        self.add_message(standing, &words)?;
         let accepted = self.acknowledge(standing, message, item, Ack::Steered { turn })?;
-        self.tell(Some(&standing.id), EventKind::Steered { turn, item }, message.at)?;
+        self.tell_of(standing, EventKind::Steered { turn, item }, message.at)?;
         Ok(accepted)
     }
 
@@ -172,13 +163,13 @@ impl Tx<'_> {
 
     fn acknowledge(
         &mut self,
-        standing: &Standing,
+        standing: &mut Standing,
         message: &Submission<'_>,
         item: ItemId,
         ack: Ack,
     ) -> Result<Accepted> {
         let kind = EventKind::Accepted { item, ack: ack.clone(), excerpt: excerpt(message.text) };
-        self.tell(Some(&standing.id), kind, message.at)?;
+        self.tell_of(standing, kind, message.at)?;
         Ok(Accepted { session: standing.id.clone(), item, ack, begun: None })
     }
 

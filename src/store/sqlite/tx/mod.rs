@@ -3,6 +3,7 @@
 mod drafts;
 mod engine;
 mod events;
+mod history;
 mod holds;
 mod items;
 mod messages;
@@ -197,7 +198,7 @@ impl Transitions for Tx<'_> {
     }
 
     fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()> {
-        self.tell(session, kind, at).map(|_| ())
+        self.record(session, kind, at)
     }
 
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {

@@ -2,9 +2,11 @@
 
 use super::super::columns::Millis;
 use super::Tx;
+use super::history::NewRow;
+use super::standing::Standing;
 use crate::domain::Time;
 use crate::domain::event::EventKind;
-use crate::domain::id::{MessageId, SessionId, TurnId};
+use crate::domain::id::{MessageId, TurnId};
 use crate::domain::turn::Output;
 use crate::store::Result;
 
@@ -14,7 +16,10 @@ const MAX_PART_BYTES: usize = 32 * 1024;
 impl Tx<'_> {
     pub(super) fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
         match self.standing_in(turn)? {
-            Some(standing) => self.append(&standing.id, turn, output, at),
+            Some(mut standing) => {
+                self.append(&mut standing, turn, output, at)?;
+                self.save(&standing)
+            }
             None => Ok(()),
         }
     }
@@ -22,7 +27,7 @@ impl Tx<'_> {
     /// Writes a turn's output behind what it has said so far.
     pub(super) fn append(
         &mut self,
-        session: &SessionId,
+        standing: &mut Standing,
         turn: TurnId,
         output: &[Output],
         at: Time,
@@ -37,7 +42,7 @@ impl Tx<'_> {
                     {
                         words.push_str(text);
                     }
-                    self.append_words(session, turn, "agent", &words, at)?;
+                    self.append_words(standing, turn, "agent", &words, at)?;
                 }
                 Output::Reasoning { text } => {
                     let mut words = text.clone();
@@ -46,19 +51,21 @@ impl Tx<'_> {
                     {
                         words.push_str(text);
                     }
-                    self.append_words(session, turn, "reasoning", &words, at)?;
+                    self.append_words(standing, turn, "reasoning", &words, at)?;
                 }
                 Output::ToolCall { call, name, arguments } => {
-                    self.insert(
-                        "INSERT INTO messages (session, turn, at, role, call, tool, arguments)
-                         VALUES (?1, ?2, ?3, 'tool', ?4, ?5, ?6)",
-                        (session, turn, Millis(at), call, name, arguments),
-                    )?;
+                    let row = NewRow {
+                        call: Some(call),
+                        tool: Some(name),
+                        arguments: Some(arguments),
+                        ..NewRow::of(turn, "tool", at)
+                    };
+                    self.add_message(standing, &row)?;
                     let kind = EventKind::ToolCalled { turn, name: name.clone(), call: call.clone() };
-                    self.tell(Some(session), kind, at)?;
+                    self.tell_of(standing, kind, at)?;
                 }
                 Output::ToolResult { call, ok, output } => {
-                    self.keep_result(session, turn, call, *ok, output, at)?;
+                    self.keep_result(standing, turn, call, *ok, output, at)?;
                 }
             }
         }
@@ -67,21 +74,20 @@ impl Tx<'_> {
 
     fn append_words(
         &mut self,
-        session: &SessionId,
+        standing: &mut Standing,
         turn: TurnId,
         role: &str,
         words: &str,
         at: Time,
     ) -> Result<()> {
         let last = self.first(
-            "SELECT id, role, octet_length(text) FROM messages WHERE session = ?1 AND turn = ?2
-             ORDER BY id DESC LIMIT 1",
-            (session, turn),
+            "SELECT id, role, octet_length(text) FROM messages WHERE id = ?1 AND turn = ?2",
+            (standing.last_message, turn),
             |row| {
                 Ok((row.get::<_, MessageId>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<usize>>(2)?))
             },
         )?;
-        let mut produced = self.produced(session, turn, role)?;
+        let mut produced = self.produced(standing, turn, role)?;
         let mut rest = words;
         if let Some((id, last_role, Some(length))) = last
             && last_role == role
@@ -95,10 +101,8 @@ impl Tx<'_> {
         }
         while !rest.is_empty() {
             let (part, behind) = split_at_most(rest, MAX_PART_BYTES);
-            self.insert(
-                "INSERT INTO messages (session, turn, at, role, text, produced) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                (session, turn, Millis(at), role, part, produced),
-            )?;
+            let row = NewRow { text: Some(part), produced: Some(produced), ..NewRow::of(turn, role, at) };
+            self.add_message(standing, &row)?;
             produced += part.len();
             rest = behind;
         }
@@ -106,11 +110,15 @@ impl Tx<'_> {
     }
 
     /// How many bytes of a kind the turn has produced so far.
-    fn produced(&self, session: &SessionId, turn: TurnId, role: &str) -> Result<usize> {
+    fn produced(&self, standing: &Standing, turn: TurnId, role: &str) -> Result<usize> {
         let produced = self.first(
-            "SELECT produced + octet_length(text) FROM messages
-             WHERE session = ?1 AND turn = ?2 AND role = ?3 ORDER BY id DESC LIMIT 1",
-            (session, turn, role),
+            "WITH RECURSIVE walk (role, produced, previous) AS (
+                 SELECT role, produced + octet_length(text), previous FROM messages WHERE id = ?1 AND turn = ?2
+                 UNION ALL
+                 SELECT m.role, m.produced + octet_length(m.text), m.previous
+                 FROM walk w CROSS JOIN messages m ON m.id = w.previous WHERE m.turn = ?2)
+             SELECT produced FROM walk WHERE role = ?3 LIMIT 1",
+            (standing.last_message, turn, role),
             |row| row.get(0),
         )?;
         Ok(produced.unwrap_or(0))
@@ -118,7 +126,7 @@ impl Tx<'_> {
 
     fn keep_result(
         &mut self,
-        session: &SessionId,
+        standing: &mut Standing,
         turn: TurnId,
         call: &str,
         ok: bool,
@@ -126,21 +134,25 @@ impl Tx<'_> {
         at: Time,
     ) -> Result<()> {
         let answered = self.execute(
-            "UPDATE messages SET ok = ?4, text = ?5, result_at = ?6 WHERE id = (
+            "UPDATE messages SET ok = ?3, text = ?4, result_at = ?5 WHERE id = (
                  SELECT id FROM messages
-                 WHERE session = ?1 AND turn = ?2 AND role = 'tool' AND call = ?3 AND result_at IS NULL
-                 ORDER BY id LIMIT 1)",
-            (session, turn, call, ok, output, Millis(at)),
+                 WHERE turn = ?1 AND role = 'tool' AND call = ?2 AND result_at IS NULL ORDER BY id LIMIT 1)",
+            (turn, call, ok, output, Millis(at)),
         )?;
         if answered == 0 {
             // A result without a call is a fault of the backend; what it says is kept all the same.
-            self.insert(
-                "INSERT INTO messages (session, turn, at, role, call, tool, arguments, ok, text, result_at)
-                 VALUES (?1, ?2, ?3, 'tool', ?4, '(unannounced call)', '', ?5, ?6, ?3)",
-                (session, turn, Millis(at), call, ok, output),
-            )?;
+            let row = NewRow {
+                call: Some(call),
+                tool: Some("(unannounced call)"),
+                arguments: Some(""),
+                ok: Some(ok),
+                text: Some(output),
+                result_at: Some(at),
+                ..NewRow::of(turn, "tool", at)
+            };
+            self.add_message(standing, &row)?;
         }
-        self.tell(Some(session), EventKind::ToolEnded { turn, call: call.to_owned(), ok }, at).map(|_| ())
+        self.tell_of(standing, EventKind::ToolEnded { turn, call: call.to_owned(), ok }, at).map(|_| ())
     }
 }
 

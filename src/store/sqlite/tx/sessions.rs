@@ -21,8 +21,7 @@ impl Tx<'_> {
         if let Some(standing) = self.standing_at(key)? {
             return Ok(standing.id);
         }
-        self.make_session(key, fresh, None, None, at)?;
-        Ok(fresh.clone())
+        Ok(self.make_session(key, fresh, None, None, at)?.id)
     }
 
     pub(super) fn reset_session(
@@ -44,11 +43,11 @@ impl Tx<'_> {
         if let Some(title) = title {
             self.refuse_taken(title, fresh)?;
         }
-        self.make_session(key, fresh, previous.as_ref(), title, at)
+        self.make_session(key, fresh, previous.as_ref(), title, at).map(|_| ())
     }
 
     pub(super) fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()> {
-        let chosen = self.standing(wanted)?;
+        let mut chosen = self.standing(wanted)?;
         if chosen.live {
             return Err(if chosen.key == *key {
                 Refusal::AlreadyCurrent.into()
@@ -70,14 +69,16 @@ impl Tx<'_> {
             self.refuse_taken(title, wanted)?;
         }
         self.execute(
-            "UPDATE sessions SET key = ?2, ended_at = NULL, end_reason = NULL, rank = ?3 WHERE id = ?1",
-            (wanted, key, SessionState::Idle.rank()),
+            "UPDATE sessions SET key = ?2, ended_at = NULL, end_reason = NULL WHERE id = ?1",
+            (wanted, key),
         )?;
-        self.tell(Some(wanted), EventKind::SessionResumed { key: key.clone() }, at).map(|_| ())
+        chosen.live = true;
+        self.tell_of(&mut chosen, EventKind::SessionResumed { key: key.clone() }, at)?;
+        self.save(&chosen)
     }
 
     pub(super) fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>> {
-        let standing = self.standing(session)?;
+        let mut standing = self.standing(session)?;
         let title = (!title.is_empty()).then(|| title.to_owned());
         if let Some(title) = &title
             && standing.live
@@ -85,14 +86,16 @@ impl Tx<'_> {
             self.refuse_taken(title, session)?;
         }
         self.execute("UPDATE sessions SET title = ?2 WHERE id = ?1", (session, &title))?;
-        self.tell(Some(session), EventKind::Titled { title }, at)?;
+        self.tell_of(&mut standing, EventKind::Titled { title }, at)?;
+        self.save(&standing)?;
         Ok(standing.title)
     }
 
     pub(super) fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
-        self.standing(session)?;
+        let mut standing = self.standing(session)?;
         self.execute("UPDATE sessions SET busy_mode = ?2 WHERE id = ?1", (session, mode))?;
-        self.tell(Some(session), EventKind::BusyModeSet { mode }, at).map(|_| ())
+        self.tell_of(&mut standing, EventKind::BusyModeSet { mode }, at)?;
+        self.save(&standing)
     }
 
     /// Makes the session that is live under `key` from now on.
@@ -103,7 +106,7 @@ impl Tx<'_> {
         previous: Option<&SessionId>,
         title: Option<&str>,
         at: Time,
-    ) -> Result<()> {
+    ) -> Result<Standing> {
         self.execute(
             "INSERT INTO sessions (id, key, title, created_at, last_activity_at, previous, rank)
              VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)",
@@ -114,7 +117,10 @@ impl Tx<'_> {
             (usize::from(previous.is_none()),),
         )?;
         let kind = EventKind::SessionCreated { key: key.clone(), previous: previous.cloned() };
-        self.tell(Some(id), kind, at).map(|_| ())
+        let mut standing = self.standing(id)?;
+        self.tell_of(&mut standing, kind, at)?;
+        self.save(&standing)?;
+        Ok(standing)
     }
 
     fn end_session(
@@ -126,13 +132,13 @@ impl Tx<'_> {
     ) -> Result<()> {
         standing.live = false;
         standing.hold = None;
+        self.tell_of(standing, EventKind::SessionEnded { reason, successor: successor.clone() }, at)?;
         self.save(standing)?;
         self.execute(
             "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE id = ?1",
             (&standing.id, Millis(at), reason),
         )?;
-        let kind = EventKind::SessionEnded { reason, successor: successor.clone() };
-        self.tell(Some(&standing.id), kind, at).map(|_| ())
+        Ok(())
     }
 
     fn refuse_taken(&self, title: &str, by: &SessionId) -> Result<()> {

@@ -1,12 +1,12 @@
 //! How a session stands: the facts that the rules decide on, read and written in one statement each.
 
-use rusqlite::Row;
 use rusqlite::types::FromSql;
+use rusqlite::{Row, params};
 
 use super::super::columns::{Millis, optional_time, time};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
-use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ItemId, MessageId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
 use crate::domain::session::{Hold, HoldReason, SessionState, Usage};
 use crate::domain::turn::StopCause;
@@ -29,6 +29,10 @@ pub(super) struct Standing {
     pub(super) queued: usize,
     pub(super) gate: Gate,
     pub(super) defaults: Defaults,
+    /// The newest rows of the session; those that follow point at them.
+    pub(super) last_turn: Option<TurnId>,
+    pub(super) last_message: Option<MessageId>,
+    pub(super) last_event: Option<Seq>,
     pub(super) gained: Gained,
 }
 
@@ -106,8 +110,9 @@ macro_rules! standing_where {
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
                  CASE WHEN h.stopping_why IS NOT NULL THEN 'stopping'
                       WHEN h.held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate,
-                 h.busy_mode AS default_busy_mode, h.max_queued, h.steerable AS default_steerable
-             FROM house h CROSS JOIN sessions s LEFT JOIN turns t ON t.session = s.id AND t.state = 'running'
+                 h.busy_mode AS default_busy_mode, h.max_queued, h.steerable AS default_steerable,
+                 s.last_turn, s.last_message, s.last_event
+             FROM house h CROSS JOIN sessions s LEFT JOIN turns t ON t.id = s.running_turn
              WHERE ",
             $condition
         )
@@ -143,16 +148,17 @@ impl Tx<'_> {
                  last_activity_at = ?2, hold_reason = ?3, hold_since = ?4, probe_at = ?5, dead_turns = ?6,
                  last_error = ?7, rank = ?8, turns = turns + ?9, input_tokens = input_tokens + ?10,
                  output_tokens = output_tokens + ?11, cache_read_tokens = cache_read_tokens + ?12,
-                 cache_write_tokens = cache_write_tokens + ?13, model = coalesce(?14, model)
+                 cache_write_tokens = cache_write_tokens + ?13, model = coalesce(?14, model),
+                 running_turn = ?15, last_turn = ?16, last_message = ?17, last_event = ?18
              WHERE id = ?1",
-            (
-                &standing.id,
+            params![
+                standing.id,
                 Millis(standing.last_activity_at),
                 standing.hold.map(|hold| hold.reason),
                 standing.hold.map(|hold| Millis(hold.since)),
                 standing.hold.and_then(|hold| hold.probe_at).map(Millis),
                 standing.dead_turns,
-                &standing.last_error,
+                standing.last_error,
                 standing.state().rank(),
                 turns,
                 usage.input,
@@ -160,7 +166,11 @@ impl Tx<'_> {
                 usage.cache_read,
                 usage.cache_write,
                 model,
-            ),
+                standing.running.map(|running| running.turn),
+                standing.last_turn,
+                standing.last_message,
+                standing.last_event,
+            ],
         )?;
         Ok(())
     }
@@ -184,6 +194,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         queued: cells.next()?,
         gate: cells.next()?,
         defaults: Defaults { busy_mode: cells.next()?, max_queued: cells.next()?, steerable: cells.next()? },
+        last_turn: cells.next()?,
+        last_message: cells.next()?,
+        last_event: cells.next()?,
         gained: Gained::default(),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::super::columns::Millis;
 use super::Tx;
+use super::history::NewRow;
 use super::standing::{RunningTurn, Standing};
 use crate::domain::Time;
 use crate::domain::event::EventKind;
@@ -33,23 +34,24 @@ impl Tx<'_> {
         let steerable = standing.defaults.steerable;
         let probe = purpose == Purpose::Probe;
         let turn = TurnId(self.insert(
-            "INSERT INTO turns (session, item, state, probe, steerable, began_at)
-             VALUES (?1, ?2, 'running', ?3, ?4, ?5)",
-            (&standing.id, item, probe, steerable, Millis(at)),
+            "INSERT INTO turns (session, previous, item, state, probe, steerable, began_at)
+             VALUES (?1, ?2, ?3, 'running', ?4, ?5, ?6)",
+            (&standing.id, standing.last_turn, item, probe, steerable, Millis(at)),
         )?);
+        standing.last_turn = Some(turn);
         self.execute("UPDATE items SET state = 'running', turn = ?2 WHERE id = ?1", (item, turn))?;
-        self.insert(
-            "INSERT INTO messages (session, turn, at, role, text, item) VALUES (?1, ?2, ?3, 'user', ?4, ?5)",
-            (&standing.id, turn, Millis(at), text, item),
+        self.add_message(
+            standing,
+            &NewRow { text: Some(text), item: Some(item), ..NewRow::of(turn, "user", at) },
         )?;
         standing.running = Some(RunningTurn { turn, item, steerable, probe, stop_cause: None });
         standing.gained.turns += 1;
         Ok(Begun { turn, session: standing.id.clone(), item, at, probe })
     }
 
-    pub(super) fn tell_begun(&mut self, begun: &Begun) -> Result<()> {
+    pub(super) fn tell_begun(&mut self, standing: &mut Standing, begun: &Begun) -> Result<()> {
         let kind = EventKind::TurnBegan { turn: begun.turn, item: begun.item, probe: begun.probe };
-        self.tell(Some(&begun.session), kind, begun.at).map(|_| ())
+        self.tell_of(standing, kind, begun.at).map(|_| ())
     }
 
     /// Begins what comes next, if the rules allow it.
@@ -79,13 +81,13 @@ impl Tx<'_> {
             Lane::Queue => standing.queued -= 1,
         }
         let begun = self.start_turn(standing, item, &text, purpose, at)?;
-        self.tell_begun(&begun)
+        self.tell_begun(standing, &begun)
     }
 
     pub(super) fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {
         let Some(mut standing) = self.standing_in(end.turn)? else { return Ok(false) };
         let Some(running) = standing.running else { return Ok(false) };
-        self.append(&standing.id, end.turn, &end.tail, end.at)?;
+        self.append(&mut standing, end.turn, &end.tail, end.at)?;
         self.end_turn(&mut standing, running, &end.outcome, &end.usage, end.model.as_deref(), end.at)?;
         standing.gained.usage.add(&end.usage);
         standing.gained.model.clone_from(&end.model);
@@ -114,13 +116,10 @@ impl Tx<'_> {
         at: Time,
     ) -> Result<()> {
         if *outcome != Outcome::Done {
-            self.insert(
-                "INSERT INTO messages (session, turn, at, role) VALUES (?1, ?2, ?3, 'ended')",
-                (&standing.id, running.turn, Millis(at)),
-            )?;
+            self.add_message(standing, &NewRow::of(running.turn, "ended", at))?;
         }
         let kind = EventKind::TurnEnded { turn: running.turn, item: running.item, outcome: outcome.clone() };
-        let seq = self.tell(Some(&standing.id), kind, at)?;
+        let seq = self.tell_of(standing, kind, at)?;
         let (error, cause) = match outcome {
             Outcome::Done => (None, None),
             Outcome::Failed { error } => (Some(error.as_str()), None),
@@ -129,7 +128,7 @@ impl Tx<'_> {
         self.execute(
             "UPDATE turns SET state = ?2, ended_at = ?3, ended_seq = ?4, error = ?5, end_cause = ?6,
                  input_tokens = ?7, output_tokens = ?8, cache_read_tokens = ?9, cache_write_tokens = ?10,
-                 model = ?11
+                 model = ?11, last_message = ?12
              WHERE id = ?1",
             (
                 running.turn,
@@ -143,6 +142,7 @@ impl Tx<'_> {
                 usage.cache_read,
                 usage.cache_write,
                 model,
+                standing.last_message,
             ),
         )?;
         standing.running = None;
@@ -158,30 +158,23 @@ impl Tx<'_> {
         at: Time,
     ) -> Result<()> {
         self.end_turn(standing, running, &Outcome::Interrupted { cause }, &Usage::default(), None, at)?;
-        self.execute(
-            "UPDATE items SET state = 'interrupted', note = ?2 WHERE turn = ?1 AND state = 'running'",
-            (running.turn, cause.words()),
-        )?;
+        for item in self.steered_items(running.turn)?.into_iter().chain([running.item]) {
+            self.settle(item, ItemState::Interrupted, Some(cause.words()))?;
+        }
         Ok(())
     }
 
     /// Those that the agent took in end with the turn; the others wait again, first of all.
     fn settle_steered(&mut self, standing: &mut Standing, running: RunningTurn, end: &TurnEnd) -> Result<()> {
-        let handed: Vec<ItemId> = self.rows(
-            "SELECT id FROM items WHERE turn = ?1 AND state = 'running' AND id <> ?2 ORDER BY id",
-            (running.turn, running.item),
-            |row| row.get(0),
-        )?;
         let (taken, left): (Vec<ItemId>, Vec<ItemId>) =
-            handed.into_iter().partition(|item| end.steered.contains(item));
+            self.steered_items(running.turn)?.into_iter().partition(|item| end.steered.contains(item));
         for item in taken {
             self.settle(item, settled(&end.outcome), note(&end.outcome))?;
         }
         for item in left.iter().rev() {
             self.execute(
-                "UPDATE messages SET role = 'withdrawn'
-                 WHERE session = ?1 AND turn = ?2 AND role = 'steered' AND item = ?3",
-                (&standing.id, running.turn, item),
+                "UPDATE messages SET role = 'withdrawn' WHERE turn = ?1 AND role = 'steered' AND item = ?2",
+                (running.turn, item),
             )?;
             self.put_back(standing, *item, end.at)?;
         }
@@ -190,6 +183,15 @@ impl Tx<'_> {
             self.hold_stopped(standing, end.at)?;
         }
         Ok(())
+    }
+
+    /// The items whose text was handed to a running turn, in their order.
+    fn steered_items(&self, turn: TurnId) -> Result<Vec<ItemId>> {
+        self.rows(
+            "SELECT item FROM messages WHERE turn = ?1 AND role = 'steered' ORDER BY item",
+            (turn,),
+            |row| row.get(0),
+        )
     }
 
     /// A failed probe proves nothing about its item: it waits again unless the agent began to act on it.
@@ -214,7 +216,7 @@ impl Tx<'_> {
             (item, position),
         )?;
         standing.queued += 1;
-        self.tell(Some(&standing.id), EventKind::Restored { item, lane: Lane::Queue }, at).map(|_| ())
+        self.tell_of(standing, EventKind::Restored { item, lane: Lane::Queue }, at).map(|_| ())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Visibility: turns taken out of the conversation and shown again. The rows stay.
 
 use super::super::sql::at_most;
+use super::standing::Standing;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::event::{EventKind, Visibility};
@@ -9,24 +10,21 @@ use crate::store::Result;
 
 impl Tx<'_> {
     pub(super) fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>> {
-        self.standing(session)?.refuse_during_turn()?;
-        let mut turns: Vec<TurnId> = self.rows(
-            "SELECT id FROM turns WHERE session = ?1 AND hidden = 0 ORDER BY id DESC LIMIT ?2",
-            (session, at_most(count)),
-            |row| row.get(0),
-        )?;
+        let mut standing = self.standing(session)?;
+        standing.refuse_during_turn()?;
+        let mut turns = self.last_shown(&standing, count)?;
         if turns.is_empty() {
             return Err(nothing_to("there is no turn to take back"));
         }
         turns.reverse();
-        self.set_visibility(&turns, Visibility::Hidden)?;
-        let kind = EventKind::TurnsHidden { turns: turns.clone(), hidden: Visibility::Hidden };
-        self.tell(Some(session), kind, at)?;
+        self.set_visibility(&mut standing, &turns, Visibility::Hidden, at)?;
+        self.save(&standing)?;
         Ok(turns)
     }
 
     pub(super) fn show_turns(&mut self, session: &SessionId, turns: &[TurnId], at: Time) -> Result<()> {
-        self.standing(session)?.refuse_during_turn()?;
+        let mut standing = self.standing(session)?;
+        standing.refuse_during_turn()?;
         for turn in turns {
             let hidden: Option<bool> = self.first(
                 "SELECT hidden FROM turns WHERE id = ?1 AND session = ?2",
@@ -39,18 +37,37 @@ impl Tx<'_> {
                 None => return Err(nothing_to(format!("this session has no turn {turn}"))),
             }
         }
-        self.set_visibility(turns, Visibility::Shown)?;
-        let kind = EventKind::TurnsHidden { turns: turns.to_vec(), hidden: Visibility::Shown };
-        self.tell(Some(session), kind, at).map(|_| ())
+        self.set_visibility(&mut standing, turns, Visibility::Shown, at)?;
+        self.save(&standing)
     }
 
-    pub(super) fn set_visibility(&mut self, turns: &[TurnId], visibility: Visibility) -> Result<()> {
+    /// The newest shown turns, the newest first.
+    pub(super) fn last_shown(&self, standing: &Standing, count: usize) -> Result<Vec<TurnId>> {
+        self.rows(
+            "WITH RECURSIVE walk (id, previous, hidden) AS (
+                 SELECT id, previous, hidden FROM turns WHERE id = ?1
+                 UNION ALL
+                 SELECT t.id, t.previous, t.hidden FROM walk w CROSS JOIN turns t ON t.id = w.previous)
+             SELECT id FROM walk WHERE hidden = 0 LIMIT ?2",
+            (standing.last_turn, at_most(count)),
+            |row| row.get(0),
+        )
+    }
+
+    pub(super) fn set_visibility(
+        &mut self,
+        standing: &mut Standing,
+        turns: &[TurnId],
+        visibility: Visibility,
+        at: Time,
+    ) -> Result<()> {
         for turn in turns {
             self.execute(
                 "UPDATE turns SET hidden = ?2 WHERE id = ?1",
                 (turn, visibility == Visibility::Hidden),
             )?;
         }
-        Ok(())
+        let kind = EventKind::TurnsHidden { turns: turns.to_vec(), hidden: visibility };
+        self.tell_of(standing, kind, at).map(|_| ())
     }
 }
