@@ -121,14 +121,16 @@ fn damage_that_nobody_has_met_yet_is_found_when_an_engine_starts() {
     engine.signal(Signal::TERM);
     assert!(engine.ended().0.success());
     let path = place.home().join("state.db");
-    let root: u32 = Connection::open(&path)
+    let (root, size): (u64, u64) = Connection::open(&path)
         .unwrap()
-        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'remembered_drafts'", (), |row| {
-            row.get(0)
-        })
+        .query_row(
+            "SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'remembered_drafts'",
+            (),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .unwrap();
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    file.write_all_at(&[0xab; 4096], u64::from(root - 1) * 4096).unwrap();
+    file.write_all_at(&vec![0xab; size as usize], (root - 1) * size).unwrap();
 
     let mut child = place.command(&["serve"]).spawn().unwrap();
     let log = BufReader::new(child.stderr.take().unwrap());
