@@ -1,9 +1,12 @@
 //! How fast the console is, seen from the other end of its terminal.
 //!
-//! `cargo bench --bench terminal`; `-- small` leaves the huge home out.
+//! `cargo bench --bench terminal`; `-- small` leaves the huge home out, `-- start`, `-- one`,
+//! `-- attached` and `-- embedded` measure that part alone.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
+#[path = "support/busy_engine.rs"]
+mod busy_engine;
 #[path = "support/filled_home.rs"]
 mod filled_home;
 #[allow(dead_code, unreachable_pub)]
@@ -20,29 +23,55 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use portable_pty::CommandBuilder;
+use tempfile::TempDir;
 
+use busy_engine::BusyEngine;
 use filled_home::Size;
 use pty::Pty;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_switchboard");
-const STARTS: usize = 15;
+const STARTS: usize = 30;
 const KEYS: usize = 200;
+/// What each frame ends with.
+const FRAME: &str = "\x1b[?2026l";
 const IDLE: Duration = Duration::from_secs(20);
 
+/// How long a flood is watched.
+const WATCHED: Duration = Duration::from_secs(10);
+
 fn main() {
-    let small = std::env::args().any(|argument| argument == "small");
-    let sizes = if small { vec![Size::SMALL] } else { vec![Size::SMALL, Size::HUGE] };
-    for size in sizes {
-        let home = tempfile::tempdir().unwrap();
-        let start = Instant::now();
-        filled_home::fill(home.path(), size);
-        let messages = u64::from(size.sessions) * u64::from(size.turns) * 2;
-        println!("\n{} sessions, {messages} messages (filled in {:.1?})", size.sessions, start.elapsed());
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let has = |word: &str| wanted.iter().any(|wanted| wanted == word);
+    let measures = |part: &str| {
+        has(part) || !wanted.iter().any(|word| ["start", "one", "attached", "embedded"].contains(&&**word))
+    };
+    let sizes = if has("small") { vec![Size::SMALL] } else { vec![Size::SMALL, Size::HUGE] };
+    for size in sizes.into_iter().filter(|_| measures("start") || measures("one")) {
+        let home = filled(size);
         // The session that was active last is the one in front.
         let last = size.sessions - 1;
-        first_frames(home.path(), last);
-        one_console(home.path(), last);
+        if measures("start") {
+            first_frames(home.path(), last);
+        }
+        if measures("one") {
+            one_console(home.path(), last);
+        }
     }
+    if measures("attached") {
+        attached(&filled(Size::BUSY));
+    }
+    if measures("embedded") {
+        embedded(&filled(Size::BUSY));
+    }
+}
+
+fn filled(size: Size) -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let start = Instant::now();
+    filled_home::fill(home.path(), size);
+    let messages = u64::from(size.sessions) * u64::from(size.turns) * 2;
+    println!("\n{} sessions, {messages} messages (filled in {:.1?})", size.sessions, start.elapsed());
+    home
 }
 
 /// From the start of the program to its first whole frame, and to the list of sessions in it.
@@ -52,7 +81,7 @@ fn first_frames(home: &Path, last: u32) {
     for _ in 0..STARTS {
         let start = Instant::now();
         let mut console = open(home);
-        console.wait_for_bytes("\x1b[?2026l");
+        console.wait_for_bytes(FRAME);
         frames.push(start.elapsed());
         console.wait_for(&format!("session {last}"));
         lists.push(start.elapsed());
@@ -94,37 +123,114 @@ fn flood(home: &Path, sessions: Range<u32>, what: &str, console: &mut Pty) {
     println!("  {what}: {} ms of processor time a second, engine included", used.milliseconds / 2);
 }
 
-/// Presses a key and waits for the frame that shows it.
+/// A console beside an engine in another process that makes exactly so many events a second.
+fn attached(home: &TempDir) {
+    let engine = BusyEngine::start(home.path());
+    let others = Size::BUSY.sessions - 1;
+    let mut console = open_in(home.path(), (200, 60));
+    console.wait_for(&format!("session {others}"));
+    console.press("\x1b1i");
+    engine.begin(others, others);
+    console.listen(Duration::from_secs(5));
+    println!("  attached to an engine that makes {} events a second, 200x60:", busy_engine::EVENTS);
+
+    let told = engine.told();
+    watch(&mut console, "watched");
+    let (committed, pieces) = engine.told();
+    let a_second = |count: u64| count as f64 / WATCHED.as_secs_f64();
+    println!(
+        "  the engine told {:.0} committed events and {:.0} pieces a second",
+        a_second(committed - told.0),
+        a_second(pieces - told.1)
+    );
+
+    let (before, start) = (Usage::of(&console), Instant::now());
+    report("key to frame meanwhile", keys(&mut console));
+    share(&console, &before, start.elapsed(), "typed into");
+    let behind = console.screen().contents().lines().find(|line| line.contains("BEHIND")).map(str::to_owned);
+    println!("  {}", behind.as_deref().unwrap_or("no update was lost"));
+    stop(console);
+}
+
+/// The same with the engine in the console's own process: sixty practice turns of a word every 12 ms.
+fn embedded(home: &TempDir) {
+    let front = Size::BUSY.sessions - 1;
+    let mut console = open_in(home.path(), (200, 60));
+    console.wait_for(&format!("session {front}"));
+    console.press("\x1b1i");
+    let speech = format!("say {}", "word ".repeat(6_000));
+    (front - 59..=front).for_each(|number| send(home.path(), number, &speech));
+    console.listen(Duration::from_secs(3));
+    println!("  with its own engine, in which 60 turns stream some 80 pieces a second each, 200x60:");
+    watch(&mut console, "watched, engine included");
+    report("key to frame meanwhile", keys(&mut console));
+    stop(console);
+}
+
+/// What a console costs and draws while nobody touches it.
+fn watch(console: &mut Pty, what: &str) {
+    let (before, start) = (Usage::of(console), Instant::now());
+    let bytes = console.listen(WATCHED);
+    share(console, &before, start.elapsed(), what);
+    let frames = bytes.windows(FRAME.len()).filter(|window| *window == FRAME.as_bytes()).count();
+    println!(
+        "  {:.1} frames and {:.1} KiB a second",
+        frames as f64 / WATCHED.as_secs_f64(),
+        bytes.len() as f64 / 1024.0 / WATCHED.as_secs_f64()
+    );
+}
+
+fn share(console: &Pty, before: &Usage, time: Duration, what: &str) {
+    let used = Usage::of(console).since(before);
+    println!(
+        "  {what}: {:.1} % of a core, {:.0} wake-ups a second",
+        used.milliseconds as f64 / time.as_secs_f64() / 10.0,
+        used.wake_ups as f64 / time.as_secs_f64()
+    );
+}
+
+/// Presses a key and waits for the frame that shows it. The letters are Greek, so that nothing else
+/// on the screen is taken for one.
 fn keys(console: &mut Pty) -> Vec<Duration> {
     (0..KEYS)
         .map(|n| {
-            let letter = char::from(b'a' + (n % 26) as u8).to_string();
+            let letter = char::from_u32('\u{3b1}' as u32 + (n % 17) as u32).unwrap().to_string();
             // A person's pace, and no frame on its way.
             console.listen(Duration::from_millis(40));
             let from = console.bytes().len();
             let start = Instant::now();
             console.write(&letter);
             console.wait_for_bytes_after(from, letter.as_bytes());
-            start.elapsed()
+            let took = start.elapsed();
+            console.write("\x7f");
+            took
         })
         .collect()
 }
 
 /// Makes a session stream for longer than the measurement takes.
 fn load(home: &Path, number: u32) {
+    send(home, number, "write 1000000 lines");
+}
+
+fn send(home: &Path, number: u32, message: &str) {
     let key = format!("agent:main:local:dm:bench-{number}");
-    let arguments = ["send", "--session", &key, "write 1000000 lines"];
+    let arguments = ["send", "--session", &key, message];
     let sent = Command::new(BINARY).arg("--home").arg(home).args(arguments).output().unwrap();
     assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
 }
 
 fn open(home: &Path) -> Pty {
+    open_in(home, (120, 40))
+}
+
+fn open_in(home: &Path, size: (u16, u16)) -> Pty {
     let mut command = CommandBuilder::new(BINARY);
     command.arg("--home");
     command.arg(home);
     command.env("TERM", "xterm-256color");
     command.env("TZ", "UTC");
-    Pty::start(command, (120, 40))
+    Pty::start(command, size)
 }
 
 fn stop(mut console: Pty) {

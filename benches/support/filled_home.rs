@@ -19,6 +19,8 @@ pub(crate) struct Size {
 impl Size {
     /// What an operator has after a week.
     pub(crate) const SMALL: Self = Self { sessions: 10, turns: 5 };
+    /// Enough for turns that come every second.
+    pub(crate) const BUSY: Self = Self { sessions: 401, turns: 5 };
     /// What nobody should have, and what must work all the same: a million messages.
     pub(crate) const HUGE: Self = Self { sessions: 100_000, turns: 5 };
 }
@@ -29,7 +31,8 @@ pub(crate) fn fill(home: &Path, size: Size) {
     std::fs::create_dir_all(home).unwrap();
     let path = home.join("state.db");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async { drop(Store::open(&path, Patience::default()).unwrap()) });
+    // Dropped alone, it would still be closing when the filling begins.
+    runtime.block_on(async { Store::open(&path, Patience::default()).unwrap().0.close().await });
 
     let mut connection = Connection::open(&path).unwrap();
     // In memory until it is whole: nothing of it needs to survive a crash.
