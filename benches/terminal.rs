@@ -94,8 +94,8 @@ fn first_frames(home: &Path, last: u32) {
 fn one_console(home: &Path, last: u32) {
     let mut console = open(home);
     console.wait_for(&format!("session {last}"));
-    // Draws that follow the start (counts, the conversation) are not idle.
-    console.listen(Duration::from_secs(2));
+    // What follows the start (counts, the conversation, the store's examination) is not idle.
+    console.listen(Duration::from_secs(8));
 
     let before = Usage::of(&console);
     let bytes = console.listen(IDLE).len();

@@ -77,9 +77,9 @@ impl BusyEngine {
         };
         let engine = runtime.block_on(Engine::start(parts, StartUp::Run)).unwrap();
         let for_clients = engine.clone();
-        let server = Server::bind(&home.socket()).unwrap().serve(Hello::of(&engine.run()), move || {
-            InProcess::new(for_clients.clone()) as Arc<dyn Client>
-        });
+        let server = Server::bind(&home.socket())
+            .unwrap()
+            .serve(Hello::of(&engine.run()), move || InProcess::new(for_clients.clone()) as Arc<dyn Client>);
         let told = Arc::new(Told::default());
         tokio::spawn(count(engine.clone(), Arc::clone(&told)));
         drop(entered);
@@ -107,7 +107,8 @@ impl BusyEngine {
 
 async fn submit(engine: EngineHandle, number: u32, text: &str) {
     let to = SessionKey::local(&format!("bench-{number}")).unwrap();
-    let submit = Command::Submit { to, text: text.to_owned(), intent: Intent::Plain, source: Source::Console };
+    let submit =
+        Command::Submit { to, text: text.to_owned(), intent: Intent::Plain, source: Source::Console };
     engine.command(submit).await.unwrap();
 }
 

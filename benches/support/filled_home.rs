@@ -102,4 +102,6 @@ pub(crate) fn fill(home: &Path, size: Size) {
         .unwrap();
     }
     all.commit().unwrap();
+    // What is written back later would be waited for by whoever is measured.
+    std::fs::File::open(&path).unwrap().sync_all().unwrap();
 }
