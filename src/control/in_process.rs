@@ -1,11 +1,14 @@
 //! An engine in this process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use super::client::{Client, ClientError, Reach};
+use super::together::Together;
 use crate::domain::api::{Answer, Command, Query, Reply, Update};
 use crate::domain::queue::Refusal;
 use crate::engine::EngineHandle;
@@ -13,6 +16,8 @@ use crate::store::StoreError;
 
 const MAX_COMMANDS_WAITING: usize = 64;
 const MAX_UPDATES_WAITING: usize = 256;
+/// Updates that follow each other faster than this go together: a listener wakes up once for all.
+const APART: Duration = Duration::from_millis(20);
 
 /// An engine in this process.
 ///
@@ -88,7 +93,8 @@ pub(super) fn client_error(error: StoreError) -> ClientError {
 }
 
 /// Passes updates on until the listener is gone or the engine has stopped and its last update is
-/// through. A listener that is too slow is told how many it lost.
+/// through. One that comes after a pause goes at once. A listener that is too slow is told how many it
+/// lost.
 async fn pass_on(
     mut heard: broadcast::Receiver<Update>,
     sender: mpsc::Sender<Update>,
@@ -96,8 +102,10 @@ async fn pass_on(
 ) {
     tokio::pin!(stopped);
     let mut ends = false;
+    let mut together = Together::default();
+    let mut free_at = Instant::now();
     loop {
-        let update = tokio::select! {
+        let first = tokio::select! {
             biased;
             update = heard.recv() => match update {
                 Ok(update) => update,
@@ -111,8 +119,29 @@ async fn pass_on(
             () = sender.closed() => return,
             () = std::future::ready(()), if ends => return,
         };
-        if sender.send(update).await.is_err() {
-            return;
+        together.add(first);
+        if !ends {
+            tokio::select! {
+                () = sleep_until(free_at) => {}
+                () = &mut stopped => ends = true,
+            }
+        }
+        take_waiting(&mut heard, &mut together);
+        for update in together.take() {
+            if sender.send(update).await.is_err() {
+                return;
+            }
+        }
+        free_at = Instant::now() + APART;
+    }
+}
+
+fn take_waiting(heard: &mut broadcast::Receiver<Update>, together: &mut Together) {
+    while !together.is_full() {
+        match heard.try_recv() {
+            Ok(update) => together.add(update),
+            Err(broadcast::error::TryRecvError::Lagged(missed)) => together.add(Update::Lagged { missed }),
+            Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed) => return,
         }
     }
 }
@@ -135,6 +164,26 @@ mod tests {
             assert_eq!(updates.recv().await, Some(Update::Lagged { missed: kept * 100 }));
         }
         assert_eq!(updates.recv().await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_update_comes_at_once_and_those_that_follow_it_fast_come_together() {
+        let (tell, heard) = broadcast::channel(8);
+        let (sender, mut updates) = mpsc::channel(8);
+        tokio::spawn(pass_on(heard, sender, std::future::pending()));
+        let (start, lost) = (Instant::now(), |missed| Update::Lagged { missed });
+        tell.send(lost(1)).unwrap();
+        assert_eq!(updates.recv().await, Some(lost(1)));
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        for missed in 2..=4 {
+            tell.send(lost(missed)).unwrap();
+            tokio::time::sleep(APART / 4).await;
+        }
+        assert!(updates.is_empty());
+        for missed in 2..=4 {
+            assert_eq!(updates.recv().await, Some(lost(missed)));
+            assert!((APART..APART * 2).contains(&start.elapsed()));
+        }
     }
 
     #[tokio::test]

@@ -13,6 +13,7 @@ mod read_only;
 mod server;
 mod socket;
 mod store_only;
+mod together;
 
 pub use client::*;
 pub use host::{Ended, Host, HostError};

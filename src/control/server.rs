@@ -32,6 +32,7 @@ use crate::domain::event::excerpt;
 const MAX_CONNECTIONS: usize = 64;
 const MAX_REQUESTS_IN_FLIGHT: usize = 32;
 const MAX_LINES_OUT: usize = 64;
+const MAX_UPDATES_TOGETHER: usize = 256;
 /// How long a connection may take to write what is left when the engine stops.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -288,11 +289,13 @@ impl Answered {
     }
 }
 
-/// Passes updates on. When the other side reads too slowly the line out fills, then the updates'
-/// channel, and the engine counts what is lost.
+/// Passes updates on, those that wait together. When the other side reads too slowly the way out
+/// fills, then the updates' channel, and the engine counts what is lost.
 async fn pass_on(mut updates: mpsc::Receiver<Update>, out: mpsc::Sender<String>) {
-    while let Some(update) = updates.recv().await {
-        if out.send(line(&FromEngine::Update(update))).await.is_err() {
+    let mut waiting = Vec::new();
+    while updates.recv_many(&mut waiting, MAX_UPDATES_TOGETHER).await > 0 {
+        let lines = waiting.drain(..).map(|update| line(&FromEngine::Update(update))).collect();
+        if out.send(lines).await.is_err() {
             break;
         }
     }

@@ -225,13 +225,16 @@ async fn greet(path: &Path) -> Result<Option<Greeted>, ClientError> {
 /// The next message of the engine, or why there is none.
 async fn next_message(lines: &mut Incoming) -> Result<FromEngine, String> {
     match lines.next().await {
-        Some(Ok(Line::Text(text))) => serde_json::from_str(&text)
-            .map_err(|error| format!("it said something that is not understood: {error}")),
-        Some(Ok(Line::TooLong | Line::NotUtf8)) => {
-            Err("it said something that is no line of text".to_owned())
-        }
-        Some(Err(error)) => Err(error.to_string()),
+        Some(line) => message(line),
         None => Err("it closed the connection".to_owned()),
+    }
+}
+
+fn message(line: io::Result<Line>) -> Result<FromEngine, String> {
+    match line.map_err(|error| error.to_string())? {
+        Line::Text(text) => serde_json::from_str(&text)
+            .map_err(|error| format!("it said something that is not understood: {error}")),
+        Line::TooLong | Line::NotUtf8 => Err("it said something that is no line of text".to_owned()),
     }
 }
 
@@ -269,24 +272,27 @@ fn give_up(waiting: &Mutex<Waiting>, why: String) {
     waiting.responses.clear();
 }
 
-/// Passes updates on until the listener or the engine is gone. A slow listener fills the connection,
-/// and the engine then counts what it must drop.
-async fn pass_on(mut lines: Incoming, _open: OwnedWriteHalf, sender: mpsc::Sender<Update>) {
+/// Passes updates on until the listener or the engine is gone. Those that came together are read
+/// before the first is passed on, so that the listener finds all when it wakes up. A slow one fills the
+/// connection, and the engine then counts what it must drop.
+async fn pass_on(lines: Incoming, _open: OwnedWriteHalf, sender: mpsc::Sender<Update>) {
+    let mut lines = lines.ready_chunks(MAX_UPDATES_WAITING);
     loop {
-        let message = tokio::select! {
-            message = next_message(&mut lines) => message,
+        let came = tokio::select! {
+            came = lines.next() => came,
             () = sender.closed() => return,
         };
-        match message {
-            Ok(FromEngine::Update(update)) => {
-                if sender.send(update).await.is_err() {
-                    return;
+        let Some(came) = came else { return tracing::debug!("no more updates: the connection ended") };
+        let messages: Vec<_> = came.into_iter().map(message).collect();
+        for message in messages {
+            match message {
+                Ok(FromEngine::Update(update)) => {
+                    if sender.send(update).await.is_err() {
+                        return;
+                    }
                 }
-            }
-            Ok(_) => {}
-            Err(why) => {
-                tracing::debug!(why, "no more updates");
-                return;
+                Ok(_) => {}
+                Err(why) => return tracing::debug!(why, "no more updates"),
             }
         }
     }
