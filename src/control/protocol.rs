@@ -4,7 +4,8 @@
 //! sends [`Request`]s, each with an id of its choice, as many at a time as it likes, and the engine
 //! sends a [`Response`] with that id to each, in whatever order they are ready. Commands of one
 //! connection are carried out in the order they came; queries run beside them. After `subscribe`
-//! the engine also sends every [`Update`], in order.
+//! the engine also sends every [`Update`], in order; pieces of one text that come right after each
+//! other may be joined. An update's kind is its first field.
 //!
 //! ```text
 //! {"hello":{"protocol":1,"program":"0.1.0","pid":4711,"since":"2026-01-05T08:00:00Z"}}
@@ -17,7 +18,8 @@
 //!
 //! A line that is no request is answered with a failure without an id, and the connection goes on.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Decoder, LinesCodec, LinesCodecError};
 
@@ -92,7 +94,7 @@ pub enum Ask {
 }
 
 /// The response to a request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Response {
     /// The request's id; none to a line that was no request.
     pub id: Option<u64>,
@@ -102,7 +104,7 @@ pub struct Response {
 }
 
 /// What came of a request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The command is carried out.
@@ -115,6 +117,38 @@ pub enum Outcome {
     Refused(Refusal),
     /// The engine could not answer, or did not understand.
     Failed(String),
+}
+
+/// Read field by field: a flattened enum is copied whole before it is looked at, and a page of
+/// sessions is long.
+impl<'de> Deserialize<'de> for Response {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Fields { id, reply, answer, subscribed, refused, failed } = Fields::deserialize(deserializer)?;
+        let outcome = reply
+            .map(Outcome::Reply)
+            .or(answer.map(Outcome::Answer))
+            .or(subscribed.map(|()| Outcome::Subscribed))
+            .or(refused.map(Outcome::Refused))
+            .or(failed.map(Outcome::Failed))
+            .ok_or_else(|| D::Error::custom("a response without an outcome"))?;
+        Ok(Self { id, outcome })
+    }
+}
+
+/// The fields of a response. It has one of the outcomes.
+#[derive(Deserialize)]
+struct Fields {
+    id: Option<u64>,
+    reply: Option<Reply>,
+    answer: Option<Answer>,
+    #[serde(default, deserialize_with = "even_null")]
+    subscribed: Option<()>,
+    refused: Option<Refusal>,
+    failed: Option<String>,
+}
+
+fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<()>, D::Error> {
+    <()>::deserialize(deserializer).map(Some)
 }
 
 /// A line as it was read.

@@ -1,6 +1,9 @@
 //! Updates: what an engine tells everyone who listens.
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
 use std::sync::Arc;
 
 use super::query::{EngineStatus, StreamKind};
@@ -8,7 +11,9 @@ use crate::domain::event::Event;
 use crate::domain::id::{SessionId, TurnId};
 
 /// Something new. Updates come in order; one who lags too far behind gets `Lagged` and asks anew.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+///
+/// As JSON its kind comes first, so that the rest is read as what it is, without a copy of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "update", rename_all = "snake_case")]
 pub enum Update {
     /// An event was committed.
@@ -37,4 +42,53 @@ pub struct Piece {
     pub offset: u64,
     /// The words.
     pub text: String,
+}
+
+impl<'de> Deserialize<'de> for Update {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(KindFirst)
+    }
+}
+
+struct KindFirst;
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum Tag {
+    Update,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Event,
+    Stream,
+    Engine,
+    Lagged,
+}
+
+#[derive(Deserialize)]
+struct Lagged {
+    missed: u64,
+}
+
+impl<'de> Visitor<'de> for KindFirst {
+    type Value = Update;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an update, its kind first")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Update, A::Error> {
+        let Some((Tag::Update, kind)) = map.next_entry()? else {
+            return Err(serde::de::Error::missing_field("update"));
+        };
+        let rest = MapAccessDeserializer::new(map);
+        Ok(match kind {
+            Kind::Event => Update::Event(Arc::deserialize(rest)?),
+            Kind::Stream => Update::Stream(Arc::deserialize(rest)?),
+            Kind::Engine => Update::Engine(Box::deserialize(rest)?),
+            Kind::Lagged => Update::Lagged { missed: Lagged::deserialize(rest)?.missed },
+        })
+    }
 }
