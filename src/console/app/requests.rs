@@ -53,16 +53,19 @@ impl Requests {
 
 /// Asks every old question whose kind is free.
 pub(super) fn ask(model: &mut Model) {
-    let old = std::mem::take(&mut model.requests.old);
-    for (question, pace) in old {
+    let mut old = std::mem::take(&mut model.requests.old);
+    old.retain(|&(question, pace)| {
         if model.requests.asked.contains_key(&question) {
-            model.requests.old.push((question, pace));
-        } else if let Some(query) = query(model, question) {
+            return true;
+        }
+        if let Some(query) = query(model, question) {
             let ticket = model.requests.ticket();
             model.requests.asked.insert(question, (ticket, query.clone()));
             model.effects.push(Effect::Query { ticket, kind: question, query, pace });
         }
-    }
+        false
+    });
+    model.requests.old = old;
 }
 
 /// What a question asks for in the present state; none if there is nothing to ask about.

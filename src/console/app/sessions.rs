@@ -54,7 +54,7 @@ impl ListRow {
         }
     }
 
-    /// Takes in that a turn of it said something.
+    /// Takes in that a turn said something, if it is its own.
     pub(super) fn said(&mut self, turn: TurnId, at: Time) {
         if let Some(running) = self.row.turn.as_mut().filter(|running| running.turn == turn) {
             running.last_output_at = Some(at);

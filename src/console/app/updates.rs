@@ -55,9 +55,7 @@ fn take_event(model: &mut Model, event: &Event) {
 fn take_piece(model: &mut Model, piece: &Piece) {
     let now = model.now;
     let listed = model.sessions.rows.iter_mut().chain(model.sessions.thawed.iter_mut().flatten());
-    for row in listed.chain(&mut model.front_row).filter(|row| row.row.session.id == piece.session) {
-        row.said(piece.turn, now);
-    }
+    listed.chain(&mut model.front_row).for_each(|row| row.said(piece.turn, now));
     if model.conversation.session.as_ref() != Some(&piece.session) {
         return;
     }

@@ -18,8 +18,10 @@ use crate::domain::api::{Command, Query, Reply};
 
 /// Commands that may wait for their reply. One more is refused, with that reason.
 const MOST_COMMANDS: usize = 64;
-/// What changed by itself is asked for again no sooner than this.
+/// What changed by itself where the operator looks is asked for again no sooner than this.
 const REST: Duration = Duration::from_millis(100);
+/// And elsewhere no sooner than this: nobody reads a list that changes more often.
+const GENTLE_REST: Duration = Duration::from_millis(250);
 /// So many in a row are asked without a rest where the operator looks: a message that is taken in and
 /// begins a turn is one thing to see.
 const SOON_AT_ONCE: u32 = 4;
@@ -186,7 +188,7 @@ impl Questions {
         loop {
             match self.asked.join_next().await {
                 Some(Ok(answered)) => {
-                    let rest = (answered.took * REST_FACTOR).clamp(REST, LONGEST_REST);
+                    let rest = (answered.took * REST_FACTOR).clamp(GENTLE_REST, LONGEST_REST);
                     self.resting.insert(answered.kind, Instant::now() + rest);
                     return (answered.message, answered.pace);
                 }
@@ -340,10 +342,10 @@ mod tests {
         let answered = Instant::now();
 
         take(&mut questions, &client, Pace::Gently);
-        assert_eq!(questions.next_due(), Some(answered + REST));
-        questions.ask_due(&client, answered + REST / 2);
+        assert_eq!(questions.next_due(), Some(answered + GENTLE_REST));
+        questions.ask_due(&client, answered + GENTLE_REST / 2);
         assert_eq!(engine.told.lock().unwrap().len(), 1);
-        questions.ask_due(&client, answered + REST);
+        questions.ask_due(&client, answered + GENTLE_REST);
         questions.answer().await;
         assert_eq!(engine.told.lock().unwrap().len(), 2);
 
