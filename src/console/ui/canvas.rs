@@ -3,7 +3,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::glyphs::GlyphSet;
 use super::text::{self, All};
@@ -163,7 +162,7 @@ impl Pen<'_> {
     }
 
     fn symbols(&mut self, text: &str, style: ratatui::style::Style) {
-        for grapheme in text.graphemes(true) {
+        for grapheme in text::graphemes(text) {
             let width = text::grapheme_width(grapheme);
             if width == 0 {
                 continue;

@@ -18,7 +18,26 @@ pub fn width(text: &str) -> usize {
     if text.bytes().all(is_plain_byte) {
         return text.len();
     }
-    text.graphemes(true).map(grapheme_width).sum()
+    graphemes(text).map(grapheme_width).sum()
+}
+
+/// What a reader takes for single letters, from the text's start.
+pub fn graphemes(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let next = match rest.as_bytes() {
+            // Nothing can join two letters that need no looking up.
+            [first, then @ ..]
+                if is_plain_byte(*first) && then.first().copied().is_none_or(is_plain_byte) =>
+            {
+                1
+            }
+            _ => rest.graphemes(true).next()?.len(),
+        };
+        let (grapheme, behind) = rest.split_at(next);
+        rest = behind;
+        Some(grapheme)
+    })
 }
 
 /// The cells of one grapheme. A control character, which no text here should hold, is shown as a mark.
@@ -73,7 +92,7 @@ pub fn head(text: &str, max: usize) -> Head<'_> {
     }
     let window = &text[..floor_char(text, max.saturating_mul(MAX_CELL_BYTES).saturating_add(MAX_CELL_BYTES))];
     let (mut end, mut used) = (0, 0);
-    for grapheme in window.graphemes(true) {
+    for grapheme in graphemes(window) {
         let cells = grapheme_width(grapheme);
         if used + cells > max {
             break;
@@ -258,6 +277,21 @@ mod tests {
                 let borders: Vec<usize> = name.grapheme_indices(true).map(|(at, _)| at).collect();
                 assert!(head.text.len() == name.len() || borders.contains(&head.text.len()));
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn letters_are_found_as_the_standard_finds_them(
+            parts in prop::collection::vec(prop_oneof![
+                prop::sample::select(&NAMES[..]).prop_map(str::to_owned),
+                "[ -~]{0,4}",
+                "\\PC{0,3}",
+                Just("\r\n".to_owned()),
+            ], 0..8)
+        ) {
+            let text = parts.concat();
+            prop_assert!(graphemes(&text).eq(text.graphemes(true)), "{text:?}");
         }
     }
 
