@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use chrono::{NaiveDate, Utc};
-use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
@@ -16,6 +16,9 @@ use super::home::{Home, HomeError};
 use super::settings::LogConfig;
 use crate::domain::event::Level;
 use crate::domain::sanitize::many_lines;
+
+/// Lines that wait to be written. Room for more is megabytes that are filled at every start.
+const LINES_WAITING: usize = 8192;
 
 /// Where the log goes beside the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +40,9 @@ pub struct LogGuard {
 pub fn start(home: &Home, config: &LogConfig, also: AlsoTo) -> Result<LogGuard, HomeError> {
     let mut files = DailyFiles { folder: home.logs(), keep: config.keep_files, open: None };
     files.today().map_err(|source| HomeError::of(&home.logs(), source))?;
-    let (to_file, file_worker) = NonBlocking::new(files);
-    let (to_stderr, stderr_worker) = NonBlocking::new(io::stderr());
+    let lines = || NonBlockingBuilder::default().buffered_lines_limit(LINES_WAITING);
+    let (to_file, file_worker) = lines().finish(files);
+    let (to_stderr, stderr_worker) = lines().finish(io::stderr());
     let file_layer =
         fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(move || Clean(to_file.clone()));
     let stderr_layer = (also == AlsoTo::Stderr).then(|| {

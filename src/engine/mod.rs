@@ -18,6 +18,7 @@ mod turn;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, watch};
 
@@ -118,8 +119,12 @@ async fn open_run(shared: &Arc<Shared>, run: EngineRun, start_up: StartUp) -> Re
         .await
 }
 
+/// An examination reads the whole file: whoever starts an engine sees the first screen before it begins.
+const EXAMINE_AFTER: Duration = Duration::from_secs(1);
+
 /// Looks once whether the store is damaged, beside all work. A store that closes gives it up.
 async fn examine_store(shared: Arc<Shared>) {
+    tokio::time::sleep(EXAMINE_AFTER).await;
     let text = match shared.store.readers().quick_check().await {
         Ok(damage) => match damage.first() {
             None => return,
