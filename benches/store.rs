@@ -14,11 +14,13 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use switchboard::config::parse;
 use switchboard::domain::api::{EventPage, SessionCursor};
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
+use switchboard::domain::recovery::FoundReceipt;
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, Output, TurnEnd};
 use switchboard::store::sqlite::{Database, ReadOnly};
@@ -109,6 +111,8 @@ async fn cycles(path: &Path, sessions: u32) -> Vec<Duration> {
         version: "bench".to_owned(),
         at: chrono::Utc::now(),
         defaults,
+        receipt: FoundReceipt::Nothing,
+        limits: parse("", Path::new("config.toml")).unwrap().config.recovery.limits,
     };
     store.write(move |t| t.open_run(&run)).await.unwrap();
     let until = Instant::now() + SPAN;

@@ -17,7 +17,7 @@ use switchboard::domain::history::Step;
 use switchboard::domain::id::SessionKey;
 use switchboard::domain::queue::{Ack, BusyMode, Gate, ItemState, Refusal};
 use switchboard::domain::session::{EndReason, HoldReason, SessionState};
-use switchboard::domain::turn::{Outcome, StopCause, TurnState};
+use switchboard::domain::turn::{Outcome, StopCause};
 use switchboard::engine::StartUp;
 
 fn busy(mode: BusyMode) -> Setup {
@@ -528,11 +528,25 @@ async fn a_turn_that_outlasts_the_drain_is_cut_and_what_it_said_is_kept() {
     world.advance(31).await;
     turn.obey_stop().await;
     world.engine.stopped().await;
-    let world = world.restart(Setup::default()).await;
-    let id = world.id("s").await;
-    let page = world.conversation(&id).await;
-    assert_eq!(page.entries.last().unwrap().turn_state, TurnState::Interrupted);
-    assert_eq!(world.transcript("s").await, ["you: work", "agent: half", "ended: Interrupted"]);
+    let mut world = world.restart(Setup::default()).await;
+    let told =
+        "This is the system, not the user. Your last turn was interrupted because the engine was shut down.";
+    let resumed = world.agent.next_turn().await;
+    assert!(resumed.message.starts_with(told), "{}", resumed.message);
+    assert_eq!(
+        world.transcript("s").await,
+        [
+            "you: work",
+            "agent: half",
+            "ended: Interrupted",
+            "notice: resumed: the turn was interrupted because the engine was shut down; attempt 1/3",
+            "told to go on",
+        ]
+    );
+    resumed.answer("and the other half").await;
+    world.event(|kind| matches!(kind, EventKind::TurnEnded { .. })).await;
+    let row = world.row("s").await;
+    assert_eq!((row.session.marker, row.session.cuts), (None, 0));
 }
 
 #[tokio::test]

@@ -9,12 +9,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use switchboard::agent::{AgentError, AgentEvent, Backend, Handle, SessionContext, Turn};
-use switchboard::config::{EngineConfig, Home, OnTerminalClose, QueueConfig};
+use switchboard::config::{EngineConfig, Home, OnTerminalClose, QueueConfig, parse};
 use switchboard::control::protocol::Hello;
 use switchboard::control::{Client, InProcess, Server};
 use switchboard::domain::api::{Command, Update};
 use switchboard::domain::id::SessionKey;
 use switchboard::domain::queue::{BusyMode, Intent, Source};
+use switchboard::domain::recovery::FoundReceipt;
 use switchboard::engine::{Engine, EngineHandle, Parts, StartUp, SystemClock};
 use switchboard::store::{Patience, Store};
 use tokio::runtime::Runtime;
@@ -72,6 +73,8 @@ impl BusyEngine {
                 keep_events_days: 30,
                 on_terminal_close: OnTerminalClose::Serve,
             },
+            recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
+            receipt: FoundReceipt::Nothing,
             timezone: chrono_tz::UTC,
             exports: home.exports(),
         };

@@ -12,9 +12,11 @@ use super::owner;
 use super::protocol::Hello;
 use super::server::{Server, ServerError};
 use crate::agent;
-use crate::config::{Config, EngineLock, Home, HomeError, LockError};
-use crate::domain::api::Update;
+use crate::config::{Config, EngineLock, Home, HomeError, LockError, leave_receipt, take_receipt};
+use crate::domain::Time;
+use crate::domain::api::{EngineRun, Update};
 use crate::domain::event::{Event, EventKind, Level};
+use crate::domain::recovery::{FoundReceipt, Receipt};
 use crate::engine::{Clock, Engine, EngineHandle, Parts, StartUp, SystemClock};
 use crate::store::{Patience, Store, StoreError};
 
@@ -64,6 +66,7 @@ impl Host {
             Err(error) => return Err(owner::named(home, error).await.into()),
         };
         let backend = agent::build(&config.agent, home.root())?;
+        let receipt = receipt_of(home, clock.now()).await?;
         let (store, feed) = Store::open(&home.state_db(), Patience::default())?;
         let socket = Server::bind(&home.socket())?;
         let parts = Parts {
@@ -73,6 +76,8 @@ impl Host {
             clock,
             queue: config.queue,
             engine: config.engine,
+            recovery: config.recovery,
+            receipt,
             timezone: config.timezone,
             exports: home.exports(),
         };
@@ -83,7 +88,7 @@ impl Host {
         let log = tokio::spawn(write_log(listen(&engine)));
         let (hello, for_clients) = (Hello::of(&engine.run()), engine.clone());
         let server = socket.serve(hello, move || InProcess::new(for_clients.clone()) as Arc<dyn Client>);
-        let closing = tokio::spawn(close_after(engine.clone(), server, log, lock));
+        let closing = tokio::spawn(close_after(home.clone(), engine.clone(), server, log, lock));
         Ok(Self { engine, closing })
     }
 
@@ -100,6 +105,7 @@ impl Host {
 
 /// Lets the socket and the home go as soon as the engine has stopped, whoever stopped it.
 async fn close_after(
+    home: Home,
     engine: EngineHandle,
     server: Server,
     log: JoinHandle<Ended>,
@@ -108,8 +114,33 @@ async fn close_after(
     engine.stopped().await;
     server.stop().await;
     let ended = ended(log.await);
+    if ended == Ended::InOrder {
+        leave_receipt_of(home, &engine.run()).await;
+    }
     drop(lock);
     ended
+}
+
+/// Reads the receipt of the engine before, and takes it away at once: it stands for one end only.
+async fn receipt_of(home: &Home, now: Time) -> Result<FoundReceipt, HostError> {
+    let home = home.clone();
+    let taken = tokio::task::spawn_blocking(move || take_receipt(&home, now)).await;
+    match taken {
+        Ok(found) => Ok(found?),
+        Err(error) => Ok(FoundReceipt::Broken { why: error.to_string() }),
+    }
+}
+
+/// The last thing that an engine does before it lets the home go. Without it the next start counts as
+/// one after a crash, which is safe.
+async fn leave_receipt_of(home: Home, run: &EngineRun) {
+    let receipt = Receipt { run: run.run.clone(), pid: run.pid, at: SystemClock.now() };
+    let left = tokio::task::spawn_blocking(move || leave_receipt(&home, &receipt)).await;
+    match left {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, "no receipt: the next start counts as one after a crash"),
+        Err(error) => tracing::error!(%error, "no receipt: the next start counts as one after a crash"),
+    }
 }
 
 fn ended(joined: Result<Ended, JoinError>) -> Ended {

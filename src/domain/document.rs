@@ -81,6 +81,9 @@ fn push_body(text: &mut String, body: &Body) {
             let call = format!("tool {} {}", one_line(name), one_line(arguments));
             writeln!(text, "{call} {how}\n\n{}", indented(output))
         }
+        Body::Resume { text: words } | Body::Notice { text: words } => {
+            writeln!(text, "*{}*", one_line(words))
+        }
         Body::Ended { outcome: Outcome::Done } => Ok(()),
         Body::Ended { outcome: Outcome::Failed { error } } => writeln!(text, "*failed: {}*", one_line(error)),
         Body::Ended { outcome: Outcome::Interrupted { cause } } => writeln!(text, "*{}*", cause.words()),
@@ -117,20 +120,12 @@ mod tests {
 
     fn session() -> Session {
         Session {
-            id: SessionId::new(at(0), 7),
-            key: SessionKey::console(),
-            conversation: None,
             title: Some("night\u{1b}[2J report".to_owned()),
-            created_at: at(0),
             last_activity_at: at(60),
-            ended: None,
-            previous: None,
             turns: 2,
             usage: Usage { input: 10, output: 5, ..Usage::default() },
             model: Some("m1".to_owned()),
-            busy_mode: None,
-            hold: None,
-            dead_turns: 0,
+            ..Session::new(SessionId::new(at(0), 7), SessionKey::console(), at(0))
         }
     }
 

@@ -9,7 +9,9 @@ use std::str::FromStr;
 
 use super::Time;
 use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
+use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
+use super::recovery::LastExit;
 use super::session::{EndReason, Hold, HoldReason};
 use super::turn::{Outcome, StopCause};
 
@@ -83,10 +85,55 @@ pub enum EventKind {
         run: RunId,
         /// Its process.
         pid: u32,
+        /// How the run before ended.
+        #[serde(default)]
+        exit: Option<LastExit>,
         /// How many turns the run before left unfinished.
         cut_turns: usize,
         /// How many items waited.
         waiting: usize,
+    },
+    /// A session was marked: it was cut off and goes on, or it was given up.
+    SessionMarked {
+        /// The marker.
+        marker: Marker,
+        /// At how many starts in a row it was cut off.
+        cuts: u32,
+    },
+    /// A session's marker is gone.
+    MarkerCleared {
+        /// By what.
+        by: Clearing,
+    },
+    /// A session that was cut off goes on.
+    Resumed {
+        /// The turn that goes on.
+        turn: TurnId,
+        /// Why it was cut off.
+        reason: ResumeReason,
+        /// At how many starts in a row it was cut off.
+        cuts: u32,
+    },
+    /// The turn that went on with what was cut off has ended.
+    ResumeEnded {
+        /// The turn.
+        turn: TurnId,
+        /// Whether it ended with an answer; if not, it is not tried again by itself before the next start.
+        answered: bool,
+    },
+    /// Tool calls without a result were closed: nobody knows what they did.
+    CallsClosed {
+        /// Their turn.
+        turn: TurnId,
+        /// How many.
+        calls: usize,
+    },
+    /// Nothing is resumed by itself at this start.
+    BootGuardHeld {
+        /// How many unclean starts came in a row.
+        starts: u32,
+        /// How many sessions are held.
+        sessions: usize,
     },
     /// The engine began to stop: no turn begins any more.
     EngineStopping {
@@ -310,6 +357,10 @@ impl EventKind {
             | Self::QueueHeld { .. }
             | Self::BackendRetries { .. }
             | Self::EngineHeld { .. }
+            | Self::SessionMarked { .. }
+            | Self::ResumeEnded { answered: false, .. }
+            | Self::CallsClosed { .. }
+            | Self::BootGuardHeld { .. }
             | Self::StoreWaited { .. } => Level::Warn,
             Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
             Self::ToolCalled { .. } | Self::ToolEnded { .. } | Self::Edited { .. } | Self::Moved { .. } => {
@@ -322,10 +373,36 @@ impl EventKind {
     /// The event in one line of words. Foreign text in it is not sanitized yet.
     pub fn words(&self) -> String {
         match self {
-            Self::EngineStarted { pid, cut_turns, waiting, .. } => {
+            Self::EngineStarted { pid, exit, cut_turns, waiting, .. } => {
                 let (cut, wait) = (count(*cut_turns, "turn"), count(*waiting, "item"));
-                format!("engine started, pid {pid}: {cut} cut off before, {wait} waiting")
+                let exit = exit.as_ref().map_or_else(String::new, |exit| format!("{}; ", exit.words()));
+                format!("engine started, pid {pid}: {exit}{cut} cut off before, {wait} waiting")
             }
+            Self::SessionMarked { marker: Marker::ResumePending(mark), cuts } => {
+                format!("to be resumed: {}, {} in a row", mark.reason.words(), count(*cuts as usize, "start"))
+            }
+            Self::SessionMarked { marker: Marker::Suspended(suspended), .. } => {
+                format!(
+                    "suspended: {}; the next message starts anew, /unsuspend lifts it",
+                    suspended.reason.words()
+                )
+            }
+            Self::MarkerCleared { by } => format!("marker cleared: {}", by.words()),
+            Self::Resumed { turn, reason, cuts } => {
+                let starts = count(*cuts as usize, "start");
+                format!("resumed with turn {turn}: {}, {starts} in a row", reason.words())
+            }
+            Self::ResumeEnded { turn, answered: true } => format!("the resume ended: turn {turn} answered"),
+            Self::ResumeEnded { turn, answered: false } => {
+                format!("the resume failed with turn {turn}; /continue or the next start tries again")
+            }
+            Self::CallsClosed { turn, calls } => {
+                format!("{} of turn {turn} closed: interrupted, effect unknown", count(*calls, "tool call"))
+            }
+            Self::BootGuardHeld { starts, sessions } => format!(
+                "boot guard: {starts} unclean starts in a row; {} not resumed by itself, /continue goes on",
+                count(*sessions, "session")
+            ),
             Self::EngineStopping { why } => format!("engine stops: {why}"),
             Self::EngineStopCalledOff => "the stop was called off".to_owned(),
             Self::EngineStopped { .. } => "engine stopped in order".to_owned(),
@@ -447,6 +524,7 @@ mod tests {
         let started = |cut_turns| EventKind::EngineStarted {
             run: RunId("r".to_owned()),
             pid: 1,
+            exit: None,
             cut_turns,
             waiting: 0,
         };

@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn a_state_that_does_not_exist_is_told_with_those_that_do() {
         let problems = Filter::parse("a state:foo state:need !state:runs").problems();
-        assert_eq!(problems, ["there is no state \"foo\": needs_you, runs, held, waits, idle"]);
+        assert_eq!(
+            problems,
+            ["there is no state \"foo\": needs_you, runs, resumes, suspended, held, waits, idle"]
+        );
     }
 
     #[test]

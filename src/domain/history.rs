@@ -61,6 +61,16 @@ pub enum Body {
         /// Its result; none while it runs.
         result: Option<ToolResult>,
     },
+    /// What the engine told the agent so that it goes on with what was cut off: no person's words.
+    Resume {
+        /// What it was told.
+        text: String,
+    },
+    /// A line of the engine for the person, which no agent reads: a resume, a reset.
+    Notice {
+        /// The line.
+        text: String,
+    },
     /// How a turn ended, when not with an answer.
     Ended {
         /// How.
@@ -103,7 +113,8 @@ pub fn steps(entries: &[Entry]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for entry in entries {
         match &entry.body {
-            Body::User { text, .. } => push_user(&mut steps, text),
+            Body::User { text, .. } | Body::Resume { text } => push_user(&mut steps, text),
+            Body::Notice { .. } => {}
             Body::Agent { text, .. } => push_agent(&mut steps, text, ""),
             Body::Reasoning { .. } => {}
             Body::Tool { name, arguments, result, .. } => {

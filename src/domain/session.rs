@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{SessionId, SessionKey};
+use super::marker::Marker;
 use super::queue::BusyMode;
+use super::reset::ResetReason;
 
 /// One memory of a conversation, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,10 @@ pub struct Session {
     pub title: Option<String>,
     /// When it was made.
     pub created_at: Time,
+    /// When this id began, or was taken up again by `/resume`: the daily boundary is counted from here.
+    pub began_at: Time,
+    /// How it came to be.
+    pub beginning: Beginning,
     /// When a person or the agent last acted in it. Looking, loading and restarting never move it.
     pub last_activity_at: Time,
     /// When and why it ended; a live session has none.
@@ -37,13 +43,83 @@ pub struct Session {
     pub hold: Option<Hold>,
     /// Turns in a row that failed before the agent did anything.
     pub dead_turns: u32,
+    /// What it carries from one life of the engine to the next.
+    pub marker: Option<Marker>,
+    /// At how many starts in a row it was found cut off, without a successful answer since.
+    pub cuts: u32,
+    /// What is known of its agent's handle.
+    pub runtime: Runtime,
 }
 
 impl Session {
+    /// A session in which nothing has happened yet.
+    pub fn new(id: SessionId, key: SessionKey, at: Time) -> Self {
+        Self {
+            id,
+            key,
+            conversation: None,
+            title: None,
+            created_at: at,
+            began_at: at,
+            beginning: Beginning::New,
+            last_activity_at: at,
+            ended: None,
+            previous: None,
+            turns: 0,
+            usage: Usage::default(),
+            model: None,
+            busy_mode: None,
+            hold: None,
+            dead_turns: 0,
+            marker: None,
+            cuts: 0,
+            runtime: Runtime::default(),
+        }
+    }
+
     /// What a person calls it: its title, else the chat's name in its key.
     pub fn name(&self) -> &str {
         self.title.as_deref().unwrap_or_else(|| self.key.parts().chat_id)
     }
+}
+
+/// How a session came to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "beginning", rename_all = "snake_case")]
+pub enum Beginning {
+    /// As the first of its key, or after one that had ended before.
+    #[default]
+    New,
+    /// By `/new` or `/reset` (`is_fresh_reset`): nobody is told that anything expired.
+    Fresh,
+    /// By a reset policy, or because the one before was given up (`was_auto_reset`).
+    AutoReset {
+        /// Why (`auto_reset_reason`).
+        reason: ResetReason,
+        /// Whether the one before had a turn (`reset_had_activity`): if not, no notice is due.
+        had_activity: bool,
+    },
+}
+
+/// What is known of a session's agent handle, and outlives the engine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runtime {
+    /// How its last use ended; none before the first.
+    pub health: Option<Health>,
+    /// How often a failing handle was replaced by a new one.
+    pub restart_count: u32,
+    /// When a turn last used it.
+    pub last_used_at: Option<Time>,
+}
+
+/// How a handle fares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// Its last turn reached the agent.
+    Healthy,
+    /// It failed, and so did the one built in its place.
+    Failed,
 }
 
 /// When and why a session ended.
@@ -112,6 +188,10 @@ pub enum HoldReason {
     Stopped,
     /// Turns in a row failed before the agent did anything; probed with back-off.
     BackendError,
+    /// The session was given up.
+    Suspended,
+    /// The boot guard holds automatic resumes, and what waits behind them, for this start.
+    BootGuard,
 }
 
 impl HoldReason {
@@ -122,6 +202,8 @@ impl HoldReason {
             Self::BackendError => {
                 "held: the agent's backend fails; tried again by itself, /continue tries now"
             }
+            Self::Suspended => "held: the session is suspended; /unsuspend releases it",
+            Self::BootGuard => "held for this start by the boot guard; /continue goes on",
         }
     }
 }
@@ -134,6 +216,10 @@ pub enum SessionState {
     NeedsYou,
     /// A turn runs.
     Runs,
+    /// It was cut off and goes on by itself, or by `/continue`.
+    Resumes,
+    /// It was given up: the next message starts anew.
+    Suspended,
     /// Items wait behind a hold of this session's queue.
     Held,
     /// Something waits, and no turn runs: the whole engine is on hold.
@@ -144,17 +230,25 @@ pub enum SessionState {
 
 impl SessionState {
     /// Every state, in the order of a list.
-    pub const ALL: [Self; 5] = [Self::NeedsYou, Self::Runs, Self::Held, Self::Waits, Self::Idle];
+    pub const ALL: [Self; 7] =
+        [Self::NeedsYou, Self::Runs, Self::Resumes, Self::Suspended, Self::Held, Self::Waits, Self::Idle];
 
     /// Decides the state from the facts that a store keeps beside a session.
-    pub fn of(running: usize, waiting: usize, hold: Option<HoldReason>) -> Self {
-        match (running, waiting, hold) {
-            (0, _, Some(HoldReason::BackendError)) => Self::NeedsYou,
-            (0, 1.., Some(HoldReason::Stopped)) => Self::Held,
-            (0, 1.., None) => Self::Waits,
-            (0, 0, _) => Self::Idle,
-            (1.., _, _) => Self::Runs,
+    pub fn of(running: usize, waiting: usize, hold: Option<HoldReason>, marker: Option<Marker>) -> Self {
+        match (running, waiting, hold, marker) {
+            (1.., ..) => Self::Runs,
+            (0, _, _, Some(Marker::Suspended(_))) => Self::Suspended,
+            (0, _, _, Some(Marker::ResumePending(_))) => Self::Resumes,
+            (0, _, Some(HoldReason::BackendError), None) => Self::NeedsYou,
+            (0, 1.., Some(_), None) => Self::Held,
+            (0, 1.., None, None) => Self::Waits,
+            (0, 0, _, None) => Self::Idle,
         }
+    }
+
+    /// Whether a person must act before anything goes on here: one badge counts them.
+    pub fn needs_a_person(self) -> bool {
+        matches!(self, Self::NeedsYou | Self::Suspended)
     }
 
     /// The word for filters (`state:runs`) and screens.
@@ -162,6 +256,8 @@ impl SessionState {
         match self {
             Self::NeedsYou => "needs you",
             Self::Runs => "runs",
+            Self::Resumes => "resumes",
+            Self::Suspended => "suspended",
             Self::Held => "held",
             Self::Waits => "waits",
             Self::Idle => "idle",
@@ -182,23 +278,31 @@ impl SessionState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::marker::{ResumePending, ResumeReason, SuspendReason, Suspended};
 
     #[test]
     fn the_state_says_what_a_person_should_look_at_first() {
         use HoldReason::{BackendError, Stopped};
+        let (reason, since) = (ResumeReason::RestartInterrupted, Time::UNIX_EPOCH);
+        let cut = Some(Marker::ResumePending(ResumePending { reason, since }));
+        let given_up = Some(Marker::Suspended(Suspended { reason: SuspendReason::StuckLoop, since }));
         let table = [
-            (0, 0, None, SessionState::Idle),
-            (1, 0, None, SessionState::Runs),
-            (1, 3, Some(Stopped), SessionState::Runs),
-            (1, 0, Some(BackendError), SessionState::Runs),
-            (0, 0, Some(BackendError), SessionState::NeedsYou),
-            (0, 2, Some(BackendError), SessionState::NeedsYou),
-            (0, 2, Some(Stopped), SessionState::Held),
-            (0, 0, Some(Stopped), SessionState::Idle),
-            (0, 1, None, SessionState::Waits),
+            (0, 0, None, None, SessionState::Idle),
+            (1, 0, None, None, SessionState::Runs),
+            (1, 3, Some(Stopped), None, SessionState::Runs),
+            (1, 0, Some(BackendError), None, SessionState::Runs),
+            (0, 0, Some(BackendError), None, SessionState::NeedsYou),
+            (0, 2, Some(BackendError), None, SessionState::NeedsYou),
+            (0, 2, Some(Stopped), None, SessionState::Held),
+            (0, 0, Some(Stopped), None, SessionState::Idle),
+            (0, 1, None, None, SessionState::Waits),
+            (0, 1, None, cut, SessionState::Resumes),
+            (1, 1, None, cut, SessionState::Runs),
+            (0, 2, Some(HoldReason::Suspended), given_up, SessionState::Suspended),
         ];
-        for (running, waiting, hold, state) in table {
-            assert_eq!(SessionState::of(running, waiting, hold), state, "{running} {waiting} {hold:?}");
+        for (running, waiting, hold, marker, state) in table {
+            let found = SessionState::of(running, waiting, hold, marker);
+            assert_eq!(found, state, "{running} {waiting} {hold:?} {marker:?}");
         }
     }
 

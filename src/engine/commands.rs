@@ -10,6 +10,7 @@ use super::{slash, texts};
 use crate::domain::api::{Command, Direction, Reply};
 use crate::domain::event::{EventKind, count, excerpt};
 use crate::domain::id::SessionKey;
+use crate::domain::marker::ResumeReason;
 use crate::domain::queue::{Destination, Intent, PutBack, Refusal, Source, check_text};
 use crate::domain::slash::{Draft, parse};
 use crate::domain::turn::StopCause;
@@ -36,6 +37,15 @@ pub(super) async fn carry_out(
         Command::Continue { session } => {
             write(shared, move |store| store.release_queue(&session, "the operator", at)).await?;
             Ok(done("released"))
+        }
+        Command::Suspend { session } => {
+            let of = session.clone();
+            write(shared, move |store| store.suspend_session(&of, at)).await?;
+            Ok(undoable("suspended: its next message starts anew", Command::Unsuspend { session }))
+        }
+        Command::Unsuspend { session } => {
+            write(shared, move |store| store.unsuspend_session(&session, at)).await?;
+            Ok(done("no longer suspended"))
         }
         Command::MoveItem { item, direction } => {
             write(shared, move |store| store.move_item(item, direction, at)).await?;
@@ -175,7 +185,8 @@ async fn restore(shared: &Arc<Shared>, items: Vec<PutBack>) -> Result<Reply, Ref
 /// A stop is kept first, so that the log tells who asked. A store that can't be written must not
 /// keep an engine alive: then the conductor is told directly.
 async fn stop(shared: &Arc<Shared>, orders: &mpsc::Sender<Order>, why: String) -> Result<Reply, Refusal> {
-    match set_gate(shared, NewGate::Stopping(why.clone())).await {
+    match set_gate(shared, NewGate::Stopping { why: why.clone(), mark: ResumeReason::ShutdownTimeout }).await
+    {
         Err(Refusal::Store(trouble)) => {
             let _ = orders.send(Order::Stop { why }).await;
             Ok(done(&format!("stopping; the log does not tell of it: {trouble}")))

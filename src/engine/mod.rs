@@ -23,11 +23,12 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::agent::Backend;
-use crate::config::{EngineConfig, QueueConfig};
+use crate::config::{EngineConfig, QueueConfig, RecoveryConfig};
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::id::RunId;
 use crate::domain::queue::Refusal;
+use crate::domain::recovery::FoundReceipt;
 use crate::store::{Feed, NewGate, NewRun, Opened, Store, StoreError};
 
 pub use clock::{Clock, SystemClock};
@@ -49,6 +50,10 @@ pub struct Parts {
     pub queue: QueueConfig,
     /// `[engine]`.
     pub engine: EngineConfig,
+    /// `[recovery]`.
+    pub recovery: RecoveryConfig,
+    /// What the engine before left as its receipt.
+    pub receipt: FoundReceipt,
     /// The operator's zone, for texts.
     pub timezone: chrono_tz::Tz,
     /// The folder that `/export` writes to.
@@ -89,6 +94,7 @@ impl Engine {
             shared::Settings {
                 queue: parts.queue,
                 engine: parts.engine,
+                recovery: parts.recovery,
                 timezone: parts.timezone,
                 exports: parts.exports,
             },
@@ -98,16 +104,29 @@ impl Engine {
         // The conductor follows the feed before the first transition, so that no event passes it by.
         let conductor = Conductor::new(Arc::clone(&shared), feed, inbox, orders.clone(), stopped);
         shared.tasks.spawn(conductor.run());
-        let opened = open_run(&shared, run, start_up).await?;
+        let opened = open_run(&shared, run, parts.receipt, start_up).await?;
         shared.tasks.spawn(examine_store(Arc::clone(&shared)));
         tracing::info!(cut_turns = opened.cut_turns.len(), waiting = opened.waiting, "engine started");
         Ok(EngineHandle { shared, orders, stopped: has_stopped })
     }
 }
 
-async fn open_run(shared: &Arc<Shared>, run: EngineRun, start_up: StartUp) -> Result<Opened, StoreError> {
+async fn open_run(
+    shared: &Arc<Shared>,
+    run: EngineRun,
+    receipt: FoundReceipt,
+    start_up: StartUp,
+) -> Result<Opened, StoreError> {
     let defaults = shared.defaults();
-    let new = NewRun { run: run.run, pid: run.pid, version: run.version, at: run.since, defaults };
+    let new = NewRun {
+        run: run.run,
+        pid: run.pid,
+        version: run.version,
+        at: run.since,
+        defaults,
+        receipt,
+        limits: shared.settings.recovery.limits,
+    };
     shared
         .store
         .write(move |transitions| {

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 use super::clock::Clock;
 use super::live::LiveTurns;
 use crate::agent::Backend;
-use crate::config::{EngineConfig, QueueConfig};
+use crate::config::{EngineConfig, QueueConfig, RecoveryConfig};
 use crate::domain::Time;
 use crate::domain::api::{EngineHold, EngineRun, EngineStatus, Update};
 use crate::domain::id::SessionId;
@@ -23,6 +23,7 @@ const UPDATES: usize = 4096;
 pub(super) struct Settings {
     pub(super) queue: QueueConfig,
     pub(super) engine: EngineConfig,
+    pub(super) recovery: RecoveryConfig,
     pub(super) timezone: chrono_tz::Tz,
     pub(super) exports: PathBuf,
 }

@@ -85,7 +85,7 @@ pub(super) async fn carry_out(
         Slash::Help(word) => texts::help(word.as_deref()),
         Slash::Quit => match source {
             Source::Console => Ok(Reply::Quit),
-            Source::CommandLine => Err(Refusal::ScreenOnly("quit".to_owned())),
+            Source::CommandLine | Source::Recovery => Err(Refusal::ScreenOnly("quit".to_owned())),
         },
     }
 }
@@ -108,7 +108,7 @@ async fn new_session(
                 question: format!("Start anew in {}? What would be lost: {loses}.", row.session.name()),
                 confirm,
             }),
-            Source::CommandLine => Err(Refusal::WouldLose { loses, confirm }),
+            Source::CommandLine | Source::Recovery => Err(Refusal::WouldLose { loses, confirm }),
         };
     }
     let (fresh, at, of) = (shared.fresh_session(), shared.now(), key.clone());

@@ -10,7 +10,9 @@ use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::marker::ResumeReason;
 use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
+use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
@@ -24,10 +26,12 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 /// no two callers can decide on the same state. A turn that a transition begins is told by its
 /// `TurnBegan` event; whoever follows the events in order runs it.
 pub trait Transitions {
-    /// Records a new run of the engine. Cut turns of earlier runs end as `interrupted` with cause
-    /// `crash` and their items as `interrupted`; waiting items keep their order; the gate is open
-    /// unless the operator's hold is kept. Then begins, for every session where the rules allow
-    /// it, what waits.
+    /// Records a new run of the engine and decides, by [`crate::domain::recovery`], what the run before
+    /// left behind. Cut turns end as `interrupted` with cause `crash` and their items as `interrupted`,
+    /// calls without a result are closed; sessions are marked, counted, given up or found to owe
+    /// nothing, each with a row of its own; waiting items keep their order; the gate is open unless the
+    /// operator's hold is kept. Then begins, for every session where the rules allow it, what waits, and
+    /// as many resumes as may run at once; the end of each begins the next.
     fn open_run(&mut self, run: &NewRun) -> Result<Opened>;
 
     /// Records that the run ended in order.
@@ -75,7 +79,8 @@ pub trait Transitions {
     /// still waited there is cleared with the reason. Refuses during a turn, if `wanted` is live under another key, or if it already is the current one.
     fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()>;
 
-    /// Releases a session's held queue and begins what waits. Refuses if it is not held.
+    /// Goes on with a session: with what was cut off, if it is marked for that, and with its held queue.
+    /// Refuses if it is neither, or suspended.
     fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()>;
 
     /// Begins one item of every queue whose backend is due to be probed. Returns when the next one
@@ -83,7 +88,8 @@ pub trait Transitions {
     fn probe_queues(&mut self, at: Time) -> Result<Option<Time>>;
 
     /// Sets the engine's gate: hold, release, stop, or the stop called off. Opening it begins, for
-    /// every session where the rules allow it, what waits.
+    /// every session where the rules allow it, what waits. A stop marks every session whose turn runs as
+    /// `resume_pending` before anyone waits for it; sessions of jobs and marked ones stay as they are.
     fn set_gate(&mut self, gate: &NewGate, at: Time) -> Result<()>;
 
     /// Moves a waiting item by one place within the overflow queue.
@@ -129,6 +135,15 @@ pub trait Transitions {
 
     /// Records an event that no other transition tells of.
     fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()>;
+
+    /// Gives a session up: its turn is told to stop, its queue is held, its next message starts anew.
+    fn suspend_session(&mut self, session: &SessionId, at: Time) -> Result<()>;
+
+    /// Takes a suspension back: the same session goes on, and its count of cuts is 0 again.
+    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()>;
+
+    /// Records a sign of life of the run that has this home, and renews the leases of its turns.
+    fn stamp_run(&mut self, at: Time) -> Result<()>;
 
     /// Deletes at most `limit` events older than `before`; returns how many.
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize>;
@@ -193,11 +208,17 @@ pub struct NewRun {
     pub at: Time,
     /// What holds for the whole run: kept with it, applied by every later transition.
     pub defaults: Defaults,
+    /// What the run before left as its receipt.
+    pub receipt: FoundReceipt,
+    /// The limits of recovery.
+    pub limits: Limits,
 }
 
 /// What a new run found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
+    /// How the run before ended.
+    pub exit: LastExit,
     /// Turns that the run before left unfinished; ended as interrupted now.
     pub cut_turns: Vec<TurnId>,
     /// Items that waited.
@@ -264,7 +285,12 @@ pub enum NewGate {
     /// The hold ends.
     Release,
     /// The engine stops; `Hold` stays underneath.
-    Stopping(String),
+    Stopping {
+        /// Who asked, and how.
+        why: String,
+        /// The mark of what the drain may have to cut.
+        mark: ResumeReason,
+    },
     /// The stop is called off.
     KeepRunning,
 }

@@ -4,6 +4,7 @@ use switchboard::domain::api::Direction;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::{Body, steps};
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
+use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal};
 use switchboard::domain::session::{HoldReason, SessionState};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
@@ -117,6 +118,10 @@ fn refused<T: std::fmt::Debug>(outcome: Result<T>) -> Refusal {
 
 fn plain(text: &str, seconds: i64) -> NewMessage {
     message("a", text, seconds)
+}
+
+fn stopping() -> NewGate {
+    NewGate::Stopping { why: "quit".to_owned(), mark: ResumeReason::ShutdownTimeout }
 }
 
 #[test]
@@ -237,6 +242,9 @@ fn the_next_item_is_taken_on_every_path_that_ends_a_turn() {
         let opened = bench.step(|t| t.open_run(&run(2, 3))).unwrap();
         assert_eq!((opened.cut_turns.len(), opened.waiting), (1, 1));
         assert_eq!(bench.state(first.item), ItemState::Interrupted);
+        assert_eq!(bench.state(item.item), ItemState::Waiting, "what was cut off goes on first");
+        let resume = bench.ask(|q| q.session(&first.session)).unwrap().turn.unwrap().turn;
+        bench.finish(end(resume, Outcome::Done, 4));
         assert_eq!(bench.state(item.item), ItemState::Running, "after a crash");
     });
 }
@@ -386,7 +394,7 @@ fn behind_a_closed_gate_messages_wait_and_run_when_it_opens() {
             matches!(second.ack, Ack::Queued { position: 1, gate: Gate::Held, .. }),
             "none replaces another"
         );
-        bench.step(|t| t.set_gate(&NewGate::Stopping("quit".to_owned()), at(4))).unwrap();
+        bench.step(|t| t.set_gate(&stopping(), at(4))).unwrap();
         refused(bench.step(|t| t.release_queue(&slot.session, "x", at(4))));
         bench.step(|t| t.set_gate(&NewGate::Release, at(5))).unwrap();
         assert_eq!(bench.ask(|q| q.counts()).gate, Gate::Stopping);
@@ -401,7 +409,7 @@ fn behind_a_closed_gate_messages_wait_and_run_when_it_opens() {
 fn the_operators_hold_outlives_the_engine_and_a_stop_does_not() {
     on_each(|bench| {
         bench.step(|t| t.set_gate(&NewGate::Hold("pause".to_owned()), at(1))).unwrap();
-        bench.step(|t| t.set_gate(&NewGate::Stopping("quit".to_owned()), at(1))).unwrap();
+        bench.step(|t| t.set_gate(&stopping(), at(1))).unwrap();
         bench.send(plain("m1", 2));
         bench.step(|t| t.open_run(&run(2, 3))).unwrap();
         let counts = bench.ask(|q| q.counts());

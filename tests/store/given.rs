@@ -1,8 +1,11 @@
 //! What the tests of the store begin with.
 
+use std::time::Duration;
+
 use switchboard::domain::Time;
 use switchboard::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, PutBack, Source};
+use switchboard::domain::recovery::{FoundReceipt, Limits};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::{Defaults, NewMessage, NewRun};
@@ -21,7 +24,17 @@ pub(crate) fn key(name: &str) -> SessionKey {
 pub(crate) const DEFAULTS: Defaults =
     Defaults { busy_mode: BusyMode::Replace, max_queued: 5, steerable: true };
 
-/// A run of the engine.
+/// The limits of recovery in the tests: one resume at a time, so that others wait for it.
+pub(crate) const LIMITS: Limits = Limits {
+    recent: Duration::from_secs(120),
+    max_cuts: 3,
+    freshness: Duration::from_secs(3600),
+    max_parallel: 1,
+    boot_guard_starts: 5,
+    boot_guard_gap: Duration::from_secs(300),
+};
+
+/// A run of the engine that began after a crash.
 pub(crate) fn run(number: usize, seconds: i64) -> NewRun {
     NewRun {
         run: RunId(format!("run-{number}")),
@@ -29,6 +42,8 @@ pub(crate) fn run(number: usize, seconds: i64) -> NewRun {
         version: "0".to_owned(),
         at: at(seconds),
         defaults: DEFAULTS,
+        receipt: FoundReceipt::Nothing,
+        limits: LIMITS,
     }
 }
 

@@ -11,11 +11,16 @@ use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use switchboard::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason, Suspended};
 use switchboard::domain::queue::{
     Ack, BusyMode, Destination, Gate, Intent, Item, ItemState, Lane, Placement, PutBack, Refusal, Running,
     Situation, Source, hold_after_failures, next, place, probe_delay,
 };
-use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState, Usage};
+use switchboard::domain::recovery::{
+    BootGuard, EFFECT_UNKNOWN, Facts, LastExit, LastRun, Limits, NewestTurn, Owed, Plan, Start, Verdict,
+    last_exit, plan, resume_line, resume_message, room,
+};
+use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState};
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
     Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Queries, Result, Stopped, StoreError,
@@ -33,13 +38,22 @@ pub(crate) struct Model {
     hold: Option<EngineHold>,
     stopping: Option<String>,
     defaults: Defaults,
+    runs: Vec<Run>,
+    limits: Limits,
     drafts: BTreeMap<String, String>,
     remembered: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone)]
+struct Run {
+    last: LastRun,
+    start: Start,
+}
+
+#[derive(Debug, Clone)]
 struct Kept {
     session: Session,
+    resume_place: Option<u32>,
     slot: Option<ItemId>,
     queue: Vec<ItemId>,
     running: Option<TurnId>,
@@ -55,6 +69,7 @@ struct Turn {
     steerable: bool,
     began_at: Time,
     stop: Option<StopCause>,
+    cut: Option<StopCause>,
     state: TurnState,
     hidden: bool,
     handed: Vec<(ItemId, MessageId)>,
@@ -72,6 +87,8 @@ impl Default for Model {
             hold: None,
             stopping: None,
             defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false },
+            runs: Vec::new(),
+            limits: crate::given::LIMITS,
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
         }
@@ -141,6 +158,7 @@ impl Model {
             }),
             slot: kept.slot,
             queued: kept.queue.len(),
+            resumes: kept.resume_place.is_some(),
             hold: kept.session.hold.map(|hold| hold.reason),
             gate: self.gate(),
             busy_mode: kept.session.busy_mode.unwrap_or(self.defaults.busy_mode),
@@ -206,21 +224,11 @@ impl Model {
     ) {
         self.sessions.push(Kept {
             session: Session {
-                id: id.clone(),
-                key: key.clone(),
-                conversation: None,
                 title,
-                created_at: at,
-                last_activity_at: at,
-                ended: None,
                 previous: previous.clone(),
-                turns: 0,
-                usage: Usage::default(),
-                model: None,
-                busy_mode: None,
-                hold: None,
-                dead_turns: 0,
+                ..Session::new(id.clone(), key.clone(), at)
             },
+            resume_place: None,
             slot: None,
             queue: Vec::new(),
             running: None,
@@ -243,6 +251,18 @@ impl Model {
     }
 
     fn begin(&mut self, session: &SessionId, item: ItemId, probe: bool, at: Time) -> Begun {
+        let text = self.item_mut(item).text.clone();
+        self.begin_with(session, item, probe, vec![Body::User { text, steered: false }], at)
+    }
+
+    fn begin_with(
+        &mut self,
+        session: &SessionId,
+        item: ItemId,
+        probe: bool,
+        first: Vec<Body>,
+        at: Time,
+    ) -> Begun {
         let id = TurnId(self.turns.len() as i64 + 1);
         self.turns.push(Turn {
             id,
@@ -252,6 +272,7 @@ impl Model {
             steerable: self.defaults.steerable,
             began_at: at,
             stop: None,
+            cut: None,
             state: TurnState::Running,
             hidden: false,
             handed: Vec::new(),
@@ -259,8 +280,9 @@ impl Model {
         let row = self.item_mut(item);
         row.state = ItemState::Running;
         row.turn = Some(id);
-        let text = row.text.clone();
-        self.entry(session, id, at, Body::User { text, steered: false });
+        for body in first {
+            self.entry(session, id, at, body);
+        }
         let kept = self.kept_mut(session);
         kept.running = Some(id);
         kept.session.turns += 1;
@@ -292,6 +314,7 @@ impl Model {
         for (_, session) in waiting {
             self.begin_next(&session, at);
         }
+        self.resume_due(at);
     }
 
     fn clear(&mut self, session: &SessionId, items: &[ItemId], why: &str, at: Time) {
@@ -330,12 +353,185 @@ impl Model {
     fn end(&mut self, id: TurnId, outcome: &Outcome, at: Time) {
         let turn = self.turn(id).clone();
         if *outcome != Outcome::Done {
+            self.close_calls(&turn.session, id, at);
             self.entry(&turn.session, id, at, Body::Ended { outcome: outcome.clone() });
         }
         self.turn_mut(id).state = outcome.state();
+        if let Outcome::Interrupted { cause } = outcome {
+            self.turn_mut(id).cut = Some(*cause);
+        }
         self.kept_mut(&turn.session).running = None;
         let kind = EventKind::TurnEnded { turn: id, item: turn.item, outcome: outcome.clone() };
         self.tell(Some(&turn.session), kind, at);
+    }
+
+    fn close_calls(&mut self, session: &SessionId, turn: TurnId, at: Time) {
+        let mut calls = 0;
+        for entry in self.entries.iter_mut().filter(|entry| entry.turn == turn) {
+            if let Body::Tool { result: result @ None, .. } = &mut entry.body {
+                *result = Some(ToolResult { ok: false, output: EFFECT_UNKNOWN.to_owned(), at });
+                calls += 1;
+            }
+        }
+        if calls > 0 {
+            self.tell(Some(session), EventKind::CallsClosed { turn, calls }, at);
+        }
+    }
+
+    fn mark(&mut self, session: &SessionId, marker: Marker, at: Time) {
+        let kept = self.kept_mut(session);
+        kept.session.marker = Some(marker);
+        let cuts = kept.session.cuts;
+        self.tell(Some(session), EventKind::SessionMarked { marker, cuts }, at);
+    }
+
+    fn unmark(&mut self, session: &SessionId, by: Clearing, at: Time) {
+        let kept = self.kept_mut(session);
+        if !kept.session.marker.is_some_and(|marker| marker.cleared_by(by)) {
+            return;
+        }
+        kept.session.marker = None;
+        kept.resume_place = None;
+        self.tell(Some(session), EventKind::MarkerCleared { by }, at);
+    }
+
+    fn by_drain(&self, session: &SessionId, turn: TurnId) -> bool {
+        let began = self.turn(turn).began_at;
+        matches!(self.kept(session).session.marker, Some(Marker::ResumePending(mark))
+            if mark.reason != ResumeReason::RestartInterrupted && mark.since >= began)
+    }
+
+    fn running_sessions(&self) -> Vec<SessionId> {
+        self.running_turns().into_iter().map(|turn| self.turn(turn).session.clone()).collect()
+    }
+
+    fn facts(&self, last: &LastRun, exit: &LastExit) -> Vec<Facts> {
+        let mut facts: Vec<Facts> = Vec::new();
+        for kept in self.sessions.iter().filter(|kept| kept.session.ended.is_none()) {
+            let session = &kept.session;
+            let recent = matches!(exit, LastExit::Unclean { last_sign_of_life, .. }
+                if session.last_activity_at >= *last_sign_of_life - self.limits.recent);
+            if kept.running.is_none() && session.marker.is_none() && !recent {
+                continue;
+            }
+            let newest = self.turns.iter().rev().find(|turn| turn.session == session.id);
+            let newest = newest.map(|turn| NewestTurn {
+                state: turn.state,
+                cut_by: turn.cut.or(turn.stop),
+                began_at: turn.began_at,
+            });
+            facts.push(Facts {
+                session: session.id.clone(),
+                chat_type: session.key.parts().chat_type,
+                last_activity_at: session.last_activity_at,
+                owed: Owed::of(newest.as_ref(), last.started_at),
+                marker: session.marker,
+                cuts: session.cuts,
+            });
+        }
+        facts.sort_by(|a, b| a.session.cmp(&b.session));
+        facts
+    }
+
+    fn carry_out(&mut self, plan: &Plan, at: Time) {
+        self.sessions.iter_mut().for_each(|kept| kept.resume_place = None);
+        for (session, verdict) in &plan.verdicts {
+            if let Some(turn) = self.kept(session).running {
+                self.cut(turn, StopCause::Crash, at);
+            }
+            if self.kept(session).session.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard) {
+                self.release(session, "a new start", at);
+            }
+            match *verdict {
+                Verdict::Leave { .. } => {}
+                Verdict::OwesNothing => self.unmark(session, Clearing::NothingOwed, at),
+                Verdict::Pending { mark, cuts } => {
+                    let marker = Marker::ResumePending(mark);
+                    let kept = self.kept_mut(session);
+                    let news = (kept.session.marker, kept.session.cuts) != (Some(marker), cuts);
+                    kept.session.cuts = cuts;
+                    if news {
+                        self.mark(session, marker, at);
+                    }
+                }
+                Verdict::Suspend { suspended, cuts } => {
+                    self.unmark(session, Clearing::Suspension, at);
+                    self.kept_mut(session).session.cuts = cuts;
+                    self.mark(session, Marker::Suspended(suspended), at);
+                    self.hold_suspended(session, at);
+                }
+            }
+            if let Some(place) = plan.to_resume.iter().position(|due| due == session) {
+                match plan.guard {
+                    BootGuard::Open => self.kept_mut(session).resume_place = Some(place as u32),
+                    BootGuard::Hold { .. } if self.kept(session).session.hold.is_none() => {
+                        let hold = Hold { reason: HoldReason::BootGuard, since: at, probe_at: None };
+                        self.hold_queue(session, hold, at);
+                    }
+                    BootGuard::Hold { .. } => {}
+                }
+            }
+        }
+        if let BootGuard::Hold { starts, .. } = plan.guard {
+            let sessions = plan.to_resume.len();
+            self.tell(None, EventKind::BootGuardHeld { starts, sessions }, at);
+        }
+    }
+
+    fn hold_suspended(&mut self, session: &SessionId, at: Time) {
+        self.hold_queue(session, Hold { reason: HoldReason::Suspended, since: at, probe_at: None }, at);
+    }
+
+    fn resume_due(&mut self, at: Time) {
+        if self.gate() != Gate::Open {
+            return;
+        }
+        let mut due: Vec<(u32, SessionId)> = Vec::new();
+        for kept in &self.sessions {
+            due.extend(kept.resume_place.map(|place| (place, kept.session.id.clone())));
+        }
+        due.sort();
+        let running = self.running_turns().into_iter().filter(|turn| self.is_resume(*turn)).count();
+        due.truncate(room(running, self.limits.max_parallel));
+        for (_, session) in due {
+            self.resume_now(&session, at);
+        }
+    }
+
+    fn resume_now(&mut self, session: &SessionId, at: Time) {
+        let gate = self.gate();
+        let kept = self.kept_mut(session);
+        kept.resume_place = None;
+        let Some(Marker::ResumePending(mark)) = kept.session.marker else { return };
+        if gate != Gate::Open {
+            kept.resume_place = Some(0);
+            return;
+        }
+        let cuts = kept.session.cuts;
+        let text = resume_message(mark.reason);
+        let item = ItemId(self.items.len() as i64 + 1);
+        self.items.push(Item {
+            id: item,
+            session: session.clone(),
+            lane: Lane::Queue,
+            state: ItemState::Waiting,
+            text: text.clone(),
+            source: Source::Recovery,
+            created_at: at,
+            turn: None,
+            note: None,
+        });
+        let line = resume_line(mark.reason, cuts, self.limits.max_cuts);
+        let first = vec![Body::Notice { text: line }, Body::Resume { text }];
+        let begun = self.begin_with(session, item, false, first, at);
+        let kind = EventKind::Resumed { turn: begun.turn, reason: mark.reason, cuts };
+        self.tell(Some(session), kind, at);
+        self.tell_begun(&begun);
+    }
+
+    fn is_resume(&self, turn: TurnId) -> bool {
+        let item = self.turn(turn).item;
+        self.items.iter().any(|row| row.id == item && row.source == Source::Recovery)
     }
 
     fn cut(&mut self, id: TurnId, cause: StopCause, at: Time) {
@@ -559,6 +755,14 @@ impl Model {
         let kept = self.kept_mut(id);
         kept.session.ended = Some(Ended { at, reason });
         kept.session.hold = None;
+        self.unmark(
+            id,
+            match reason {
+                EndReason::SessionReset => Clearing::New,
+                EndReason::SessionSwitch => Clearing::Reset,
+            },
+            at,
+        );
         self.tell(Some(id), EventKind::SessionEnded { reason, successor: successor.clone() }, at);
     }
 
@@ -608,20 +812,27 @@ impl Transitions for Model {
     fn open_run(&mut self, run: &NewRun) -> Result<Opened> {
         self.stopping = None;
         self.defaults = run.defaults;
+        self.limits = run.limits;
+        let last = self.runs.last().map(|run| run.last.clone());
+        let exit = last_exit(run.receipt.clone(), last.as_ref());
+        let facts = last.map(|last| self.facts(&last, &exit)).unwrap_or_default();
+        let earlier: Vec<Start> = self.runs.iter().rev().map(|run| run.start).collect();
+        let plan = plan(&facts, &exit, &earlier, &run.limits, run.at);
+        let last = LastRun { run: run.run.clone(), started_at: run.at, stamped_at: None };
+        self.runs.push(Run { last, start: plan.start });
         let cut_turns = self.running_turns();
         let waiting = self.items.iter().filter(|item| item.state == ItemState::Waiting).count();
         let kind = EventKind::EngineStarted {
             run: run.run.clone(),
             pid: run.pid,
+            exit: Some(exit.clone()),
             cut_turns: cut_turns.len(),
             waiting,
         };
         self.tell(None, kind, run.at);
-        for turn in &cut_turns {
-            self.cut(*turn, StopCause::Crash, run.at);
-        }
+        self.carry_out(&plan, run.at);
         self.begin_all(run.at);
-        Ok(Opened { cut_turns, waiting })
+        Ok(Opened { exit, cut_turns, waiting })
     }
 
     fn close_run(&mut self, run: &RunId, at: Time) -> Result<()> {
@@ -680,6 +891,19 @@ impl Transitions for Model {
         } else {
             self.settle(turn.item, state, note.as_deref());
         }
+        let answered = end.outcome == Outcome::Done;
+        let resumed = self.is_resume(end.turn) && self.kept(&session).session.marker.is_some();
+        if resumed {
+            self.tell(Some(&session), EventKind::ResumeEnded { turn: end.turn, answered }, end.at);
+        }
+        if answered {
+            self.kept_mut(&session).session.cuts = 0;
+            self.unmark(&session, Clearing::Answered, end.at);
+        } else if self.by_drain(&session, end.turn)
+            && !matches!(end.outcome, Outcome::Interrupted { cause: StopCause::Shutdown | StopCause::Crash })
+        {
+            self.unmark(&session, Clearing::FinishedInDrain, end.at);
+        }
         let kept = self.kept_mut(&session);
         kept.session.usage.add(&end.usage);
         kept.session.model = end.model.clone().or(kept.session.model.take());
@@ -707,6 +931,9 @@ impl Transitions for Model {
             }
         }
         self.begin_next(&session, end.at);
+        if resumed {
+            self.resume_due(end.at);
+        }
         Ok(true)
     }
 
@@ -725,6 +952,7 @@ impl Transitions for Model {
         self.mark_stopping(running, cause, at);
         let mut cleared = None;
         if cause == StopCause::Operator {
+            self.unmark(session, Clearing::Stop, at);
             cleared = self.kept(session).slot;
             let slot: Vec<ItemId> = self.kept(session).slot.into_iter().collect();
             self.clear(session, &slot, "taken out by /stop", at);
@@ -779,6 +1007,7 @@ impl Transitions for Model {
         }
         let kept = self.kept_mut(wanted);
         kept.session.ended = None;
+        kept.session.began_at = at;
         kept.session.key = key.clone();
         self.tell(Some(wanted), EventKind::SessionResumed { key: key.clone() }, at);
         Ok(())
@@ -786,11 +1015,57 @@ impl Transitions for Model {
 
     fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
         self.known(session)?;
-        if self.kept(session).session.hold.is_none() {
-            return nothing("this session's queue is not held");
+        let kept = self.kept(session);
+        match kept.session.marker {
+            Some(Marker::Suspended(_)) => {
+                return nothing("this session is suspended; /unsuspend lifts that, a message starts anew");
+            }
+            Some(Marker::ResumePending(_)) if kept.running.is_none() => {
+                self.release(session, by, at);
+                self.resume_now(session, at);
+            }
+            _ if kept.session.hold.is_none() => return nothing("this session's queue is not held"),
+            _ => self.release(session, by, at),
         }
-        self.release(session, by, at);
         self.begin_next(session, at);
+        Ok(())
+    }
+
+    fn suspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+        self.known(session)?;
+        self.refuse_ended(session)?;
+        if matches!(self.kept(session).session.marker, Some(Marker::Suspended(_))) {
+            return nothing("this session is suspended already");
+        }
+        if let Some(turn) = self.kept(session).running {
+            self.mark_stopping(turn, StopCause::Operator, at);
+        }
+        self.unmark(session, Clearing::Suspension, at);
+        let given_up = Suspended { reason: SuspendReason::Operator, since: at };
+        self.mark(session, Marker::Suspended(given_up), at);
+        self.hold_suspended(session, at);
+        Ok(())
+    }
+
+    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+        self.known(session)?;
+        if !matches!(self.kept(session).session.marker, Some(Marker::Suspended(_))) {
+            return nothing("this session is not suspended");
+        }
+        self.unmark(session, Clearing::Unsuspend, at);
+        let kept = self.kept_mut(session);
+        kept.session.cuts = 0;
+        if kept.session.hold.is_some_and(|hold| hold.reason == HoldReason::Suspended) {
+            self.release(session, "/unsuspend", at);
+        }
+        self.begin_next(session, at);
+        Ok(())
+    }
+
+    fn stamp_run(&mut self, at: Time) -> Result<()> {
+        if let Some(run) = self.runs.last_mut() {
+            run.last.stamped_at = Some(at);
+        }
         Ok(())
     }
 
@@ -828,7 +1103,7 @@ impl Transitions for Model {
                 self.hold = None;
                 EventKind::EngineReleased
             }
-            NewGate::Stopping(why) => {
+            NewGate::Stopping { why, .. } => {
                 self.stopping = Some(why.clone());
                 EventKind::EngineStopping { why: why.clone() }
             }
@@ -839,6 +1114,18 @@ impl Transitions for Model {
             }
         };
         self.tell(None, kind, at);
+        for session in self.running_sessions() {
+            let turn = self.kept(&session).running.unwrap();
+            match gate {
+                NewGate::Stopping { mark, .. } if self.kept(&session).session.marker.is_none() => {
+                    self.mark(&session, Marker::for_resume(None, *mark, at), at);
+                }
+                NewGate::KeepRunning if self.by_drain(&session, turn) => {
+                    self.unmark(&session, Clearing::FinishedInDrain, at);
+                }
+                _ => {}
+            }
+        }
         self.begin_all(at);
         Ok(())
     }
@@ -1065,7 +1352,7 @@ impl Model {
         let waiting = kept.queue.len() + usize::from(kept.slot.is_some());
         let state = match kept.session.ended {
             Some(_) => SessionState::Idle,
-            None => SessionState::of(running, waiting, hold),
+            None => SessionState::of(running, waiting, hold, kept.session.marker),
         };
         SessionRow {
             session: kept.session.clone(),
@@ -1082,6 +1369,7 @@ impl Model {
             }),
             slot: kept.slot.map(|id| self.items.iter().find(|item| item.id == id).unwrap().clone()),
             queued: kept.queue.len(),
+            resume_place: kept.resume_place,
             last_error: kept.last_error.clone(),
         }
     }
@@ -1130,7 +1418,7 @@ impl Queries for Model {
             .collect();
         Ok(Counts {
             sessions: live.len(),
-            needs_you: live.iter().filter(|row| row.state == SessionState::NeedsYou).count(),
+            needs_you: live.iter().filter(|row| row.state.needs_a_person()).count(),
             running: self.running_turns().len(),
             waiting: self.items.iter().filter(|item| item.state == ItemState::Waiting).count(),
             last_event: self.events.last().map(|event| event.seq),

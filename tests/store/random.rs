@@ -11,6 +11,7 @@ use switchboard::domain::api::{Direction, EventPage};
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
+use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
@@ -34,6 +35,9 @@ enum Op {
     New { key: usize, titled: bool },
     Switch { key: usize, session: usize },
     Release { session: usize },
+    Suspend { session: usize },
+    Unsuspend { session: usize },
+    Stamp,
     Probe,
     Gate(NewGate),
     Move { item: usize, direction: Direction },
@@ -94,7 +98,7 @@ fn op() -> impl Strategy<Value = Op> {
     let gate = prop_oneof![
         1 => Just(NewGate::Hold("pause".to_owned())),
         3 => Just(NewGate::Release),
-        1 => Just(NewGate::Stopping("quit".to_owned())),
+        1 => Just(NewGate::Stopping { why: "quit".to_owned(), mark: ResumeReason::ShutdownTimeout }),
         3 => Just(NewGate::KeepRunning),
     ];
     let direction = prop_oneof![Just(Direction::Up), Just(Direction::Down)];
@@ -110,6 +114,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (n(), any::<bool>()).prop_map(|(key, titled)| Op::New { key, titled }),
         1 => (n(), n()).prop_map(|(key, session)| Op::Switch { key, session }),
         3 => n().prop_map(|session| Op::Release { session }),
+        1 => n().prop_map(|session| Op::Suspend { session }),
+        1 => n().prop_map(|session| Op::Unsuspend { session }),
+        1 => Just(Op::Stamp),
         3 => Just(Op::Probe),
         3 => gate.prop_map(Op::Gate),
         2 => (n(), direction).prop_map(|(item, direction)| Op::Move { item, direction }),
@@ -206,6 +213,9 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::Release { session: n } => {
             store.release_queue(&session(*n), "/continue", now).map(|()| String::new())
         }
+        Op::Suspend { session: n } => store.suspend_session(&session(*n), now).map(|()| String::new()),
+        Op::Unsuspend { session: n } => store.unsuspend_session(&session(*n), now).map(|()| String::new()),
+        Op::Stamp => store.stamp_run(now).map(|()| String::new()),
         Op::Probe => store.probe_queues(now).map(|next| format!("{next:?}")),
         Op::Gate(gate) => store.set_gate(gate, now).map(|()| String::new()),
         Op::Move { item: n, direction } => store.move_item(item(*n), *direction, now).map(|()| String::new()),

@@ -199,22 +199,22 @@ pub fn key(platform: &str, chat_type: ChatType, chat_id: &str) -> SessionKey {
 /// An idle session of some turns; the number tells its id apart.
 pub fn session(number: u32, key: SessionKey, title: &str, idle_seconds: i64) -> SessionRow {
     let session = Session {
-        id: SessionId::new(ago(86_400 + i64::from(number)), number),
-        key,
-        conversation: None,
         title: (!title.is_empty()).then(|| title.to_owned()),
-        created_at: ago(86_400),
         last_activity_at: ago(idle_seconds),
-        ended: None,
-        previous: None,
         turns: 14,
         usage: Usage { input: 5_200, output: 920, cache_read: 0, cache_write: 0 },
         model: Some("qwen3".to_owned()),
-        busy_mode: None,
-        hold: None,
-        dead_turns: 0,
+        ..Session::new(SessionId::new(ago(86_400 + i64::from(number)), number), key, ago(86_400))
     };
-    SessionRow { session, state: SessionState::Idle, turn: None, slot: None, queued: 0, last_error: None }
+    SessionRow {
+        session,
+        state: SessionState::Idle,
+        turn: None,
+        slot: None,
+        queued: 0,
+        resume_place: None,
+        last_error: None,
+    }
 }
 
 /// The same session with a turn that runs.
@@ -232,7 +232,7 @@ pub fn running(row: SessionRow, turn: i64, seconds: i64, silent_seconds: i64) ->
 /// The same session with its queue on hold.
 pub fn held(row: SessionRow, reason: HoldReason, seconds: i64, queued: usize) -> SessionRow {
     let hold = Hold { reason, since: ago(seconds), probe_at: None };
-    let state = SessionState::of(0, queued, Some(reason));
+    let state = SessionState::of(0, queued, Some(reason), None);
     SessionRow { session: Session { hold: Some(hold), ..row.session }, state, queued, ..row }
 }
 
@@ -396,7 +396,13 @@ fn events(notes: &SessionRow, report: &SessionRow) -> Vec<Event> {
         (
             3600,
             None,
-            EventKind::EngineStarted { run: RunId("run-1".to_owned()), pid: 4121, cut_turns: 1, waiting: 3 },
+            EventKind::EngineStarted {
+                run: RunId("run-1".to_owned()),
+                pid: 4121,
+                exit: None,
+                cut_turns: 1,
+                waiting: 3,
+            },
         ),
         (200, report.clone(), EventKind::TurnBegan { turn: TurnId(41), item: ItemId(8), probe: false }),
         (

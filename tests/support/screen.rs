@@ -15,7 +15,7 @@ use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry};
 use switchboard::domain::id::*;
 use switchboard::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
-use switchboard::domain::session::{Session, SessionState, Usage};
+use switchboard::domain::session::{Session, SessionState};
 use switchboard::domain::turn::TurnState;
 
 /// The tables that answer the screen's questions.
@@ -66,22 +66,19 @@ pub fn id(number: u32) -> SessionId {
 /// An idle session; the higher its number, the longer it is idle.
 pub fn session(name: &str, number: u32) -> SessionRow {
     let session = Session {
-        id: id(number),
-        key: key(name),
-        conversation: None,
-        title: None,
-        created_at: noon() - TimeDelta::days(1),
         last_activity_at: noon() - TimeDelta::minutes(i64::from(number) + 1),
-        ended: None,
-        previous: None,
         turns: 3,
-        usage: Usage::default(),
-        model: None,
-        busy_mode: None,
-        hold: None,
-        dead_turns: 0,
+        ..Session::new(id(number), key(name), noon() - TimeDelta::days(1))
     };
-    SessionRow { session, state: SessionState::Idle, turn: None, slot: None, queued: 0, last_error: None }
+    SessionRow {
+        session,
+        state: SessionState::Idle,
+        turn: None,
+        slot: None,
+        queued: 0,
+        resume_place: None,
+        last_error: None,
+    }
 }
 
 pub fn running(mut row: SessionRow, turn: i64) -> SessionRow {

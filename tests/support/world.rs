@@ -1,11 +1,11 @@
 //! An engine over a real store in a temporary home, with a scripted agent and a clock that stands still.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{TimeZone, Utc};
-use switchboard::config::{EngineConfig, OnTerminalClose, QueueConfig};
+use switchboard::config::{EngineConfig, OnTerminalClose, QueueConfig, parse};
 use switchboard::domain::Time;
 use switchboard::domain::api::{
     Answer, Command, ConversationPage, Overview, Query, QueueRow, Reply, SessionRow, Update,
@@ -14,6 +14,7 @@ use switchboard::domain::event::{Event, EventKind, Level};
 use switchboard::domain::history::Body;
 use switchboard::domain::id::{ItemId, SessionId, SessionKey};
 use switchboard::domain::queue::{Ack, BusyMode, Intent, ItemState, Refusal, Source};
+use switchboard::domain::recovery::{FoundReceipt, Receipt};
 use switchboard::engine::{Engine, EngineHandle, Parts, StartUp};
 use switchboard::store::{Patience, Store};
 use tokio::sync::broadcast;
@@ -58,10 +59,15 @@ pub fn monday_noon() -> Time {
 impl World {
     pub async fn new(setup: Setup) -> Self {
         let clock = StillClock::stop_at(monday_noon());
-        Self::start(setup, clock, tempfile::tempdir().unwrap()).await
+        Self::start(setup, clock, tempfile::tempdir().unwrap(), FoundReceipt::Nothing).await
     }
 
-    async fn start(setup: Setup, clock: Arc<StillClock>, home: tempfile::TempDir) -> Self {
+    async fn start(
+        setup: Setup,
+        clock: Arc<StillClock>,
+        home: tempfile::TempDir,
+        receipt: FoundReceipt,
+    ) -> Self {
         let (store, feed) = Store::open(&home.path().join("state.db"), Patience::default()).unwrap();
         let (agent, backend) = Scripted::new(setup.steering);
         let parts = Parts {
@@ -76,6 +82,8 @@ impl World {
                 keep_events_days: 30,
                 on_terminal_close: OnTerminalClose::Serve,
             },
+            recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
+            receipt,
             timezone: chrono_tz::Europe::Berlin,
             exports: home.path().join("exports"),
         };
@@ -89,8 +97,10 @@ impl World {
         self.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
         self.engine.stopped().await;
         let Self { engine, clock, home, .. } = self;
+        let run = engine.run();
+        let receipt = Receipt { run: run.run, pid: run.pid, at: run.since };
         drop(engine);
-        Self::start(setup, clock, home).await
+        Self::start(setup, clock, home, FoundReceipt::Whole(receipt)).await
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -202,6 +212,8 @@ impl World {
             Body::Agent { text, .. } => format!("agent: {text}"),
             Body::Reasoning { text, .. } => format!("thinks: {text}"),
             Body::Tool { name, result, .. } => format!("tool: {name} {}", result.is_some()),
+            Body::Resume { .. } => "told to go on".to_owned(),
+            Body::Notice { text } => format!("notice: {text}"),
             Body::Ended { outcome } => format!("ended: {:?}", outcome.state()),
         };
         page.entries.iter().map(|entry| line(&entry.body)).collect()

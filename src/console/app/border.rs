@@ -143,6 +143,7 @@ fn situation(model: &Model) -> Situation {
         running,
         slot: row.and_then(|row| row.slot.as_ref()).map(|item| item.id),
         queued: row.map_or(0, |row| row.queued),
+        resumes: row.is_some_and(|row| row.resume_place.is_some()),
         hold: row.and_then(|row| row.session.hold).map(|hold| hold.reason),
         gate: engine.map_or(Gate::Open, |engine| engine.gate),
         busy_mode: row

@@ -10,6 +10,10 @@ pub struct GlyphSet {
     pub needs_you: &'static str,
     /// A turn runs, where nothing moves.
     pub runs: &'static str,
+    /// Was cut off and goes on.
+    pub resumes: &'static str,
+    /// Was given up.
+    pub suspended: &'static str,
     /// A queue that stands still on purpose.
     pub held: &'static str,
     /// Waits for something.
@@ -50,6 +54,8 @@ pub struct GlyphSet {
 pub const UNICODE: GlyphSet = GlyphSet {
     needs_you: "!",
     runs: "●",
+    resumes: "↻",
+    suspended: "✕",
     held: "=",
     waits: "·",
     idle: "○",
@@ -73,6 +79,8 @@ pub const UNICODE: GlyphSet = GlyphSet {
 pub const ASCII: GlyphSet = GlyphSet {
     needs_you: "!",
     runs: "*",
+    resumes: "~",
+    suspended: "x",
     held: "=",
     waits: ".",
     idle: "o",
@@ -106,6 +114,8 @@ impl GlyphSet {
         match state {
             SessionState::NeedsYou => self.needs_you,
             SessionState::Runs => self.runs,
+            SessionState::Resumes => self.resumes,
+            SessionState::Suspended => self.suspended,
             SessionState::Held => self.held,
             SessionState::Waits => self.waits,
             SessionState::Idle => self.idle,

@@ -119,6 +119,8 @@ pub(super) fn state_role(state: SessionState) -> Role {
     match state {
         SessionState::NeedsYou => Role::NeedsYou,
         SessionState::Runs => Role::Runs,
+        SessionState::Resumes => Role::Waits,
+        SessionState::Suspended => Role::Bad,
         SessionState::Held => Role::Held,
         SessionState::Waits => Role::Waits,
         SessionState::Idle => Role::Idle,

@@ -14,6 +14,7 @@ use crate::console::app::sessions::{ListRow, SessionList};
 use crate::console::app::words::{age, count, running, thousands};
 use crate::console::app::{Model, filter_offers};
 use crate::domain::filter::Filter;
+use crate::domain::marker::Marker;
 use crate::domain::session::SessionState;
 
 /// A turn that said nothing for so many seconds is called silent.
@@ -183,6 +184,9 @@ fn detail(model: &Model, row: &ListRow) -> String {
             let why = row.last_error.as_deref().unwrap_or("the agent's backend fails");
             facts.insert(0, why.to_owned());
         }
+        SessionState::Resumes | SessionState::Suspended => {
+            facts.extend(session.marker.map(|marker| marker_words(marker, session.cuts)));
+        }
         SessionState::Held => facts.push("/continue releases".to_owned()),
         SessionState::Waits => facts.push("the engine is on hold".to_owned()),
         SessionState::Runs => {}
@@ -196,6 +200,13 @@ fn detail(model: &Model, row: &ListRow) -> String {
         },
     }
     facts.join(", ")
+}
+
+fn marker_words(marker: Marker, cuts: u32) -> String {
+    match marker {
+        Marker::ResumePending(mark) => format!("{}, {}", mark.reason.words(), count(cuts as usize, "start")),
+        Marker::Suspended(given_up) => given_up.reason.words().to_owned(),
+    }
 }
 
 /// `1 next, 2 queued`; none where nothing waits.

@@ -32,8 +32,18 @@ pub enum Command {
         /// The turn that was on the screen.
         turn: Option<TurnId>,
     },
-    /// Release a session's held queue.
+    /// Go on with a session: with what was cut off, and with its held queue.
     Continue {
+        /// The session.
+        session: SessionId,
+    },
+    /// Give a session up: its next message starts anew.
+    Suspend {
+        /// The session.
+        session: SessionId,
+    },
+    /// Take a suspension back.
+    Unsuspend {
         /// The session.
         session: SessionId,
     },

@@ -244,6 +244,8 @@ pub struct SessionRow {
     pub slot: Option<Item>,
     /// How many items wait in its overflow queue.
     pub queued: usize,
+    /// Its place among those that are about to be resumed by themselves; what comes meanwhile waits.
+    pub resume_place: Option<u32>,
     /// The last error of a turn since the last answer.
     pub last_error: Option<String>,
 }

@@ -84,6 +84,8 @@ pub enum Source {
     Console,
     /// `switchboard send`.
     CommandLine,
+    /// The engine itself, to go on with what was cut off.
+    Recovery,
 }
 
 impl Source {
@@ -92,6 +94,7 @@ impl Source {
         match self {
             Self::Console => "console",
             Self::CommandLine => "send",
+            Self::Recovery => "recovery",
         }
     }
 }

@@ -90,6 +90,8 @@ pub struct Situation {
     pub slot: Option<ItemId>,
     /// How many items wait in the overflow queue.
     pub queued: usize,
+    /// Whether it was cut off and is about to go on by itself: what comes meanwhile waits behind that.
+    pub resumes: bool,
     /// The session's own hold.
     pub hold: Option<HoldReason>,
     /// The engine's gate.
@@ -132,7 +134,7 @@ pub enum Placement {
 /// Decides where a message goes (20-queue: two levels, busy modes, holds).
 pub fn place(intent: Intent, now: &Situation) -> Result<Placement, Refusal> {
     let Some(running) = now.running else {
-        return place_without_turn(intent, now);
+        return if now.resumes { place_behind_resume(intent, now) } else { place_without_turn(intent, now) };
     };
     let steer = (running.steerable && !running.stopping).then_some(Placement::Steer(running.turn));
     match (intent, now.busy_mode) {
@@ -157,6 +159,16 @@ fn place_without_turn(intent: Intent, now: &Situation) -> Result<Placement, Refu
     }
 }
 
+/// As behind a running turn that takes no text and can't be stopped yet.
+fn place_behind_resume(intent: Intent, now: &Situation) -> Result<Placement, Refusal> {
+    match (intent, now.busy_mode) {
+        (Intent::Plain, BusyMode::Replace | BusyMode::Interrupt) => {
+            Ok(Placement::Slot { replaces: now.slot, interrupts: None })
+        }
+        _ => to_queue(now),
+    }
+}
+
 fn to_queue(now: &Situation) -> Result<Placement, Refusal> {
     if now.queued >= now.max_queued {
         return Err(Refusal::QueueFull { max: now.max_queued });
@@ -166,7 +178,7 @@ fn to_queue(now: &Situation) -> Result<Placement, Refusal> {
 
 /// Decides which lane the next turn comes from when none runs: the slot, then the head of the queue.
 pub fn next(now: &Situation) -> Option<Lane> {
-    if now.gate != Gate::Open || now.running.is_some() {
+    if now.gate != Gate::Open || now.running.is_some() || now.resumes {
         return None;
     }
     match (now.slot, now.queued, now.hold) {
@@ -206,6 +218,7 @@ mod tests {
             running: None,
             slot: None,
             queued: 0,
+            resumes: false,
             hold: None,
             gate: Gate::Open,
             busy_mode: BusyMode::Replace,

@@ -24,8 +24,8 @@ impl Freshness {
 }
 
 /// How many resumes may begin while so many run.
-pub fn room(running: usize, limits: &Limits) -> usize {
-    limits.max_parallel.saturating_sub(running)
+pub fn room(running: usize, max_parallel: usize) -> usize {
+    max_parallel.saturating_sub(running)
 }
 
 /// What the agent of a resumed session is told. These are not the user's words: the message is kept
@@ -43,8 +43,8 @@ pub fn resume_message(reason: ResumeReason) -> String {
 }
 
 /// The system line that a person sees in place of the message to the agent.
-pub fn resume_line(reason: ResumeReason, cuts: u32, limits: &Limits) -> String {
-    format!("resumed: the turn was interrupted because {}; attempt {cuts}/{}", cause(reason), limits.max_cuts)
+pub fn resume_line(reason: ResumeReason, cuts: u32, max_cuts: u32) -> String {
+    format!("resumed: the turn was interrupted because {}; attempt {cuts}/{max_cuts}", cause(reason))
 }
 
 fn cause(reason: ResumeReason) -> &'static str {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn at_most_so_many_are_resumed_at_a_time() {
-        let rooms: Vec<usize> = (0..7).map(|running| room(running, &LIMITS)).collect();
+        let rooms: Vec<usize> = (0..7).map(|running| room(running, LIMITS.max_parallel)).collect();
         assert_eq!(rooms, [4, 3, 2, 1, 0, 0, 0]);
     }
 
@@ -96,7 +96,7 @@ mod tests {
                 assert!(message.contains(words), "{words}: {message}");
             }
             assert_eq!(
-                resume_line(reason, 2, &LIMITS),
+                resume_line(reason, 2, LIMITS.max_cuts),
                 format!("resumed: the turn was interrupted because {cause}; attempt 2/3")
             );
         }

@@ -5,8 +5,10 @@ use rusqlite::{ErrorCode, Row};
 
 use crate::domain::Time;
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::marker::{Marker, ResumePending, ResumeReason, SuspendReason, Suspended};
 use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
-use crate::domain::session::{EndReason, HoldReason};
+use crate::domain::reset::ResetReason;
+use crate::domain::session::{EndReason, Health, HoldReason};
 use crate::domain::turn::{Outcome, StopCause, TurnState};
 use crate::store::StoreError;
 
@@ -45,8 +47,21 @@ words!(ItemState {
 });
 words!(TurnState { Running = "running", Done = "done", Failed = "failed", Interrupted = "interrupted" });
 words!(BusyMode { Replace = "replace", Queue = "queue", Interrupt = "interrupt", Steer = "steer" });
-words!(Source { Console = "console", CommandLine = "send" });
-words!(HoldReason { Stopped = "stopped", BackendError = "backend_error" });
+words!(Source { Console = "console", CommandLine = "send", Recovery = "recovery" });
+words!(HoldReason {
+    Stopped = "stopped",
+    BackendError = "backend_error",
+    Suspended = "suspended",
+    BootGuard = "boot_guard",
+});
+words!(ResumeReason {
+    RestartInterrupted = "restart_interrupted",
+    ShutdownTimeout = "shutdown_timeout",
+    RestartTimeout = "restart_timeout",
+});
+words!(SuspendReason { StuckLoop = "stuck_loop", Operator = "operator" });
+words!(ResetReason { Idle = "idle", Daily = "daily", Suspended = "suspended" });
+words!(Health { Healthy = "healthy", Failed = "failed" });
 words!(EndReason { SessionReset = "session_reset", SessionSwitch = "session_switch" });
 words!(Gate { Open = "open", Held = "held", Stopping = "stopping" });
 words!(StopCause {
@@ -124,6 +139,37 @@ pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Time> {
 /// Reads an instant that may be missing.
 pub(super) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Time>> {
     row.get::<_, Option<Millis>>(column).map(|millis| millis.map(|millis| millis.0))
+}
+
+/// The columns of a marker: its kind, its reason, its time.
+pub(super) type MarkerColumns = (Option<&'static str>, Option<&'static str>, Option<Millis>);
+
+/// Writes a marker.
+pub(super) fn marker_columns(marker: Option<Marker>) -> MarkerColumns {
+    match marker {
+        None => (None, None, None),
+        Some(Marker::ResumePending(mark)) => {
+            (Some("resume_pending"), Some(mark.reason.as_str()), Some(Millis(mark.since)))
+        }
+        Some(Marker::Suspended(given_up)) => {
+            (Some("suspended"), Some(given_up.reason.as_str()), Some(Millis(given_up.since)))
+        }
+    }
+}
+
+/// Reads a marker from its columns, of which the first stands at `first`.
+pub(super) fn marker(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Marker>> {
+    let Some(kind) = row.get_ref(first)?.as_str_or_null()? else { return Ok(None) };
+    let since = row.get::<_, Millis>(first + 2)?.0;
+    Ok(Some(match kind {
+        "suspended" => Marker::Suspended(Suspended { reason: row.get(first + 1)?, since }),
+        _ => Marker::ResumePending(ResumePending { reason: row.get(first + 1)?, since }),
+    }))
+}
+
+/// Reads a marker from a row with a session's columns.
+pub(super) fn named_marker(row: &Row<'_>) -> rusqlite::Result<Option<Marker>> {
+    marker(row, row.as_ref().column_index("marker")?)
 }
 
 /// Reads an item from a row with all columns of `items`.

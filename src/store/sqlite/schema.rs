@@ -8,7 +8,11 @@ use std::sync::OnceLock;
 pub(super) const APPLICATION_ID: i64 = 0x5357_4244;
 
 /// Each brings a file from the version of its place to the next. One that was released never changes.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// The newest schema that this program knows.
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;

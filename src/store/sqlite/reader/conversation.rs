@@ -94,6 +94,8 @@ fn body(row: &Row<'_>) -> rusqlite::Result<Body> {
                 None => None,
             },
         },
+        "resume" => Body::Resume { text: text()? },
+        "notice" => Body::Notice { text: text()? },
         "ended" => Body::Ended { outcome: outcome(row)? },
         other => {
             let problem = format!("{other:?} is no role of a message");

@@ -10,7 +10,7 @@ impl Reader<'_> {
     pub(super) fn counts(&self) -> Result<Counts> {
         self.only(
             "SELECT live_sessions,
-                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = 0) AS needs_you,
+                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank IN (0, 3)) AS needs_you,
                  (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = 1) AS running,
                  (SELECT count(*) FROM items WHERE state = 'waiting') AS waiting,
                  (SELECT max(seq) FROM events) AS last_event,

@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use super::super::columns::{Millis, item, optional_time, time};
+use super::super::columns::{Millis, item, named_marker, optional_time, time};
 use super::super::sql::at_most;
 use super::super::tx::hold;
 use super::Reader;
@@ -10,13 +10,13 @@ use crate::domain::Time;
 use crate::domain::api::{RunningTurn, SessionCursor, SessionPage, SessionRow};
 use crate::domain::filter::{Filter, Subject};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
-use crate::domain::session::{Ended, Session, SessionState, Usage};
+use crate::domain::session::{Beginning, Ended, Runtime, Session, SessionState, Usage};
 use crate::store::Result;
 
 macro_rules! session_where {
     ($condition:literal) => {
         concat!(
-            "SELECT s.*, t.began_at, t.steerable, t.stop_cause IS NOT NULL AS stopping,
+            "SELECT s.*, t.began_at AS turn_began_at, t.steerable, t.stop_cause IS NOT NULL AS stopping,
                  (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
                  (SELECT count(*) FROM items
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued
@@ -56,6 +56,12 @@ const LAST_ACTIVE: &str = "
                        ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
         UNION ALL
         SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 4
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
+        UNION ALL
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 5
+                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
+        UNION ALL
+        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 6
                        ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
         UNION ALL
         SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NOT NULL
@@ -193,7 +199,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<ItemId>)> 
     let turn = row.get::<_, Option<TurnId>>("running_turn")?.map(|turn| {
         Ok::<_, rusqlite::Error>(RunningTurn {
             turn,
-            since: time(row, "began_at")?,
+            since: time(row, "turn_began_at")?,
             steerable: row.get("steerable")?,
             stopping: row.get("stopping")?,
             last_output_at: None,
@@ -205,9 +211,19 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<ItemId>)> 
         turn: turn.transpose()?,
         slot: None,
         queued: row.get("queued")?,
+        resume_place: row.get("resume_place")?,
         last_error: row.get("last_error")?,
     };
     Ok((found, row.get("slot")?))
+}
+
+fn beginning(row: &Row<'_>) -> rusqlite::Result<Beginning> {
+    let had_activity = row.get("reset_had_activity")?;
+    Ok(match (row.get("auto_reset_reason")?, row.get("is_fresh_reset")?) {
+        (Some(reason), _) => Beginning::AutoReset { reason, had_activity },
+        (None, true) => Beginning::Fresh,
+        (None, false) => Beginning::New,
+    })
 }
 
 fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
@@ -235,5 +251,14 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
         busy_mode: row.get("busy_mode")?,
         hold: hold(row)?,
         dead_turns: row.get("dead_turns")?,
+        began_at: time(row, "began_at")?,
+        beginning: beginning(row)?,
+        marker: named_marker(row)?,
+        cuts: row.get("cuts")?,
+        runtime: Runtime {
+            health: row.get("health")?,
+            restart_count: row.get("restart_count")?,
+            last_used_at: optional_time(row, "last_used_at")?,
+        },
     })
 }

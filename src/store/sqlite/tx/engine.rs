@@ -1,44 +1,67 @@
 //! The engine: its runs, and the gate that all turns pass.
 
 use super::super::columns::Millis;
+use super::recovery::json;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::event::EventKind;
 use crate::domain::id::{RunId, SessionId, TurnId};
 use crate::domain::queue::Gate;
+use crate::domain::recovery::{LastExit, Plan};
 use crate::domain::session::SessionState;
-use crate::domain::turn::StopCause;
 use crate::store::{NewGate, NewRun, Opened, Result};
 
 impl Tx<'_> {
     pub(super) fn open_run(&mut self, run: &NewRun) -> Result<Opened> {
-        self.execute(
-            "INSERT INTO runs (id, pid, version, started_at) VALUES (?1, ?2, ?3, ?4)",
-            (&run.run, run.pid, &run.version, Millis(run.at)),
-        )?;
-        self.execute(
-            "UPDATE house SET stopping_why = NULL, busy_mode = ?1, max_queued = ?2, steerable = ?3",
-            (run.defaults.busy_mode, run.defaults.max_queued, run.defaults.steerable),
-        )?;
-        let cut: Vec<(TurnId, SessionId)> = self.rows(
-            "SELECT running_turn, id FROM sessions WHERE ended_at IS NULL AND rank = ?1 ORDER BY running_turn",
+        let (exit, plan) = self.plan_recovery(run)?;
+        self.keep_run(run, &exit, &plan)?;
+        let cut_turns: Vec<TurnId> = self.rows(
+            "SELECT running_turn FROM sessions WHERE ended_at IS NULL AND rank = ?1 ORDER BY running_turn",
             (SessionState::Runs.rank(),),
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| row.get(0),
         )?;
         let waiting =
             self.only("SELECT count(*) FROM items WHERE state = 'waiting'", (), |row| row.get(0))?;
-        let kind =
-            EventKind::EngineStarted { run: run.run.clone(), pid: run.pid, cut_turns: cut.len(), waiting };
+        let kind = EventKind::EngineStarted {
+            run: run.run.clone(),
+            pid: run.pid,
+            exit: Some(exit.clone()),
+            cut_turns: cut_turns.len(),
+            waiting,
+        };
         self.tell(kind, run.at)?;
-        for (_, session) in &cut {
-            let mut standing = self.standing(session)?;
-            if let Some(running) = standing.running {
-                self.cut_turn(&mut standing, running, StopCause::Crash, run.at)?;
-            }
-            self.save(&standing)?;
-        }
+        self.carry_out(&plan, run)?;
         self.begin_all(run.at)?;
-        Ok(Opened { cut_turns: cut.into_iter().map(|(turn, _)| turn).collect(), waiting })
+        Ok(Opened { exit, cut_turns, waiting })
+    }
+
+    fn keep_run(&mut self, run: &NewRun, exit: &LastExit, plan: &Plan) -> Result<()> {
+        let n = self.insert(
+            "INSERT INTO runs (id, pid, version, started_at, exit, to_resume, guard)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            (
+                &run.run,
+                run.pid,
+                &run.version,
+                Millis(run.at),
+                json(exit)?,
+                plan.to_resume.len(),
+                json(&plan.guard)?,
+            ),
+        )?;
+        self.execute(
+            "UPDATE house SET stopping_why = NULL, run = ?1, busy_mode = ?2, max_queued = ?3, steerable = ?4,
+                 max_cuts = ?5, max_resumes = ?6",
+            (
+                n,
+                run.defaults.busy_mode,
+                run.defaults.max_queued,
+                run.defaults.steerable,
+                run.limits.max_cuts,
+                run.limits.max_parallel,
+            ),
+        )?;
+        Ok(())
     }
 
     pub(super) fn close_run(&mut self, run: &RunId, at: Time) -> Result<()> {
@@ -59,7 +82,7 @@ impl Tx<'_> {
                 }
                 EventKind::EngineReleased
             }
-            NewGate::Stopping(why) => {
+            NewGate::Stopping { why, .. } => {
                 self.execute("UPDATE house SET stopping_why = ?1", (why,))?;
                 EventKind::EngineStopping { why: why.clone() }
             }
@@ -72,6 +95,11 @@ impl Tx<'_> {
             }
         };
         self.tell(kind, at)?;
+        match gate {
+            NewGate::Stopping { mark, .. } => self.mark_running(*mark, at)?,
+            NewGate::KeepRunning => self.unmark_running(at)?,
+            NewGate::Hold(_) | NewGate::Release => {}
+        }
         self.begin_all(at)
     }
 
@@ -99,6 +127,6 @@ impl Tx<'_> {
             self.begin_next(&mut standing, at)?;
             self.save(&standing)?;
         }
-        Ok(())
+        self.resume_due(at)
     }
 }

@@ -7,6 +7,7 @@ use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, TurnId};
+use crate::domain::marker::{Clearing, Marker};
 use crate::domain::queue::{Gate, Lane, Refusal, hold_after_failures, probe_delay};
 use crate::domain::session::{Hold, HoldReason};
 use crate::domain::turn::{Outcome, StopCause, TurnEnd};
@@ -28,6 +29,7 @@ impl Tx<'_> {
         self.mark_stopping(&mut standing, cause, at)?;
         let slot = standing.slot;
         if cause == StopCause::Operator {
+            self.clear_marker(&mut standing, Clearing::Stop, at)?;
             self.clear_slot(&mut standing, at)?;
             if standing.queued > 0 {
                 self.hold_stopped(&mut standing, at)?;
@@ -68,7 +70,7 @@ impl Tx<'_> {
         self.hold(standing, Hold { reason: HoldReason::Stopped, since: at, probe_at: None }, at)
     }
 
-    fn hold(&mut self, standing: &mut Standing, hold: Hold, at: Time) -> Result<()> {
+    pub(super) fn hold(&mut self, standing: &mut Standing, hold: Hold, at: Time) -> Result<()> {
         standing.hold = Some(hold);
         let kind = EventKind::QueueHeld { hold, waiting: standing.waiting() };
         self.tell_of(standing, kind, at).map(|_| ())
@@ -112,10 +114,19 @@ impl Tx<'_> {
 
     pub(super) fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
         let mut standing = self.standing(session)?;
-        if standing.hold.is_none() {
-            return Err(nothing_to("this session's queue is not held"));
+        match standing.marker {
+            Some(Marker::Suspended(_)) => {
+                return Err(nothing_to(
+                    "this session is suspended; /unsuspend lifts that, a message starts anew",
+                ));
+            }
+            Some(Marker::ResumePending(_)) if standing.running.is_none() => {
+                self.release(&mut standing, by, at)?;
+                self.resume_now(&mut standing, at)?;
+            }
+            _ if standing.hold.is_none() => return Err(nothing_to("this session's queue is not held")),
+            _ => self.release(&mut standing, by, at)?,
         }
-        self.release(&mut standing, by, at)?;
         self.begin_next(&mut standing, at)?;
         self.save(&standing)
     }

@@ -8,6 +8,7 @@ mod holds;
 mod items;
 mod messages;
 mod output;
+mod recovery;
 mod sessions;
 mod standing;
 mod turns;
@@ -199,6 +200,18 @@ impl Transitions for Tx<'_> {
 
     fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()> {
         self.record(session, kind, at)
+    }
+
+    fn suspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+        self.suspend_session(session, at)
+    }
+
+    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+        self.unsuspend_session(session, at)
+    }
+
+    fn stamp_run(&mut self, at: Time) -> Result<()> {
+        self.stamp_run(at)
     }
 
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {

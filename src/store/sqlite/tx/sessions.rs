@@ -6,6 +6,7 @@ use super::standing::Standing;
 use crate::domain::Time;
 use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::marker::Clearing;
 use crate::domain::queue::{BusyMode, Refusal};
 use crate::domain::session::{EndReason, SessionState};
 use crate::domain::turn::StopCause;
@@ -69,8 +70,8 @@ impl Tx<'_> {
             self.refuse_taken(title, wanted)?;
         }
         self.execute(
-            "UPDATE sessions SET key = ?2, ended_at = NULL, end_reason = NULL WHERE id = ?1",
-            (wanted, key),
+            "UPDATE sessions SET key = ?2, ended_at = NULL, end_reason = NULL, began_at = ?3 WHERE id = ?1",
+            (wanted, key, Millis(at)),
         )?;
         chosen.live = true;
         self.tell_of(&mut chosen, EventKind::SessionResumed { key: key.clone() }, at)?;
@@ -108,8 +109,8 @@ impl Tx<'_> {
         at: Time,
     ) -> Result<Standing> {
         self.execute(
-            "INSERT INTO sessions (id, key, title, created_at, last_activity_at, previous, rank)
-             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)",
+            "INSERT INTO sessions (id, key, title, created_at, began_at, last_activity_at, previous, rank)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?5, ?6)",
             (id, key, title, Millis(at), previous, SessionState::Idle.rank()),
         )?;
         self.execute(
@@ -132,6 +133,11 @@ impl Tx<'_> {
     ) -> Result<()> {
         standing.live = false;
         standing.hold = None;
+        let clearing = match reason {
+            EndReason::SessionReset => Clearing::New,
+            EndReason::SessionSwitch => Clearing::Reset,
+        };
+        self.clear_marker(standing, clearing, at)?;
         self.tell_of(standing, EventKind::SessionEnded { reason, successor: successor.clone() }, at)?;
         self.save(standing)?;
         self.execute(

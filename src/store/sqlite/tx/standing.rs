@@ -3,10 +3,11 @@
 use rusqlite::types::FromSql;
 use rusqlite::{Row, params};
 
-use super::super::columns::{Millis, optional_time, time};
+use super::super::columns::{Millis, marker, marker_columns, optional_time, time};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::id::{ItemId, MessageId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
 use crate::domain::session::{Hold, HoldReason, SessionState, Usage};
 use crate::domain::turn::StopCause;
@@ -23,6 +24,10 @@ pub(super) struct Standing {
     pub(super) busy_mode: Option<BusyMode>,
     pub(super) hold: Option<Hold>,
     pub(super) dead_turns: u32,
+    pub(super) marker: Option<Marker>,
+    pub(super) cuts: u32,
+    /// Its place among those that this run resumes by itself.
+    pub(super) resume_place: Option<u32>,
     pub(super) last_error: Option<String>,
     pub(super) running: Option<RunningTurn>,
     pub(super) slot: Option<ItemId>,
@@ -44,6 +49,7 @@ pub(super) struct RunningTurn {
     pub(super) steerable: bool,
     pub(super) probe: bool,
     pub(super) stop_cause: Option<StopCause>,
+    pub(super) began_at: Time,
 }
 
 /// What a transition adds to a session's sums.
@@ -65,6 +71,7 @@ impl Standing {
             }),
             slot: self.slot,
             queued: self.queued,
+            resumes: self.resume_place.is_some(),
             hold: self.hold.map(|hold| hold.reason),
             gate: self.gate,
             busy_mode: self.busy_mode.unwrap_or(self.defaults.busy_mode),
@@ -95,7 +102,7 @@ impl Standing {
             return SessionState::Idle;
         }
         let hold = self.hold.map(|hold| hold.reason);
-        SessionState::of(usize::from(self.running.is_some()), self.waiting(), hold)
+        SessionState::of(usize::from(self.running.is_some()), self.waiting(), hold, self.marker)
     }
 }
 
@@ -103,8 +110,9 @@ macro_rules! standing_where {
     ($condition:literal) => {
         concat!(
             "SELECT s.id, s.key, s.title, s.ended_at, s.last_activity_at, s.busy_mode, s.hold_reason,
-                 s.hold_since, s.probe_at, s.dead_turns, s.last_error,
-                 t.id AS turn, t.item, t.steerable, t.probe, t.stop_cause,
+                 s.hold_since, s.probe_at, s.dead_turns, s.marker, s.marker_reason, s.marker_since, s.cuts,
+                 s.resume_place, s.last_error,
+                 t.id AS turn, t.item, t.steerable, t.probe, t.stop_cause, t.began_at,
                  (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
                  (SELECT count(*) FROM items
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
@@ -143,13 +151,15 @@ impl Tx<'_> {
     /// Keeps what a transition changed, with the rank that follows from it.
     pub(super) fn save(&mut self, standing: &Standing) -> Result<()> {
         let Gained { turns, usage, model } = &standing.gained;
+        let (marker, marker_reason, marker_since) = marker_columns(standing.marker);
         self.execute(
             "UPDATE sessions SET
                  last_activity_at = ?2, hold_reason = ?3, hold_since = ?4, probe_at = ?5, dead_turns = ?6,
                  last_error = ?7, rank = ?8, turns = turns + ?9, input_tokens = input_tokens + ?10,
                  output_tokens = output_tokens + ?11, cache_read_tokens = cache_read_tokens + ?12,
                  cache_write_tokens = cache_write_tokens + ?13, model = coalesce(?14, model),
-                 running_turn = ?15, last_turn = ?16, last_message = ?17, last_event = ?18
+                 running_turn = ?15, last_turn = ?16, last_message = ?17, last_event = ?18,
+                 marker = ?19, marker_reason = ?20, marker_since = ?21, cuts = ?22, resume_place = ?23
              WHERE id = ?1",
             params![
                 standing.id,
@@ -170,6 +180,11 @@ impl Tx<'_> {
                 standing.last_turn,
                 standing.last_message,
                 standing.last_event,
+                marker,
+                marker_reason,
+                marker_since,
+                standing.cuts,
+                standing.resume_place,
             ],
         )?;
         Ok(())
@@ -188,6 +203,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         busy_mode: cells.next()?,
         hold: hold_of(cells.next()?, cells.next()?, cells.next()?),
         dead_turns: cells.next()?,
+        marker: cells.marker()?,
+        cuts: cells.next()?,
+        resume_place: cells.next()?,
         last_error: cells.next()?,
         running: running_of(&mut cells)?,
         slot: cells.next()?,
@@ -203,7 +221,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
 
 fn running_of(cells: &mut Cells<'_, '_>) -> rusqlite::Result<Option<RunningTurn>> {
     let Some(turn) = cells.next()? else {
-        cells.next += 4;
+        cells.next += 5;
         return Ok(None);
     };
     Ok(Some(RunningTurn {
@@ -212,6 +230,7 @@ fn running_of(cells: &mut Cells<'_, '_>) -> rusqlite::Result<Option<RunningTurn>
         steerable: cells.next()?,
         probe: cells.next()?,
         stop_cause: cells.next()?,
+        began_at: cells.next::<Millis>()?.0,
     }))
 }
 
@@ -230,6 +249,12 @@ impl Cells<'_, '_> {
         let cell = self.row.get(self.next)?;
         self.next += 1;
         Ok(cell)
+    }
+
+    fn marker(&mut self) -> rusqlite::Result<Option<Marker>> {
+        let marker = marker(self.row, self.next)?;
+        self.next += 3;
+        Ok(marker)
     }
 }
 

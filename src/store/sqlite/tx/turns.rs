@@ -3,6 +3,7 @@
 use super::super::columns::Millis;
 use super::Tx;
 use super::history::NewRow;
+use super::recovery::Resume;
 use super::standing::{RunningTurn, Standing};
 use crate::domain::Time;
 use crate::domain::event::EventKind;
@@ -12,6 +13,9 @@ use crate::domain::session::Usage;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::Result;
 
+/// How long a turn is its run's without a renewal.
+pub(super) const LEASE: chrono::TimeDelta = chrono::TimeDelta::seconds(30);
+
 /// What a turn is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
@@ -19,6 +23,8 @@ pub(super) enum Purpose {
     Work,
     /// To find out if a dead backend lives again: a failure puts the item back.
     Probe,
+    /// To go on with what was cut off.
+    Resume,
 }
 
 impl Tx<'_> {
@@ -33,18 +39,23 @@ impl Tx<'_> {
     ) -> Result<Begun> {
         let steerable = standing.defaults.steerable;
         let probe = purpose == Purpose::Probe;
+        let role = if purpose == Purpose::Resume { "resume" } else { "user" };
         let turn = TurnId(self.insert(
-            "INSERT INTO turns (session, previous, item, state, probe, steerable, began_at)
-             VALUES (?1, ?2, ?3, 'running', ?4, ?5, ?6)",
-            (&standing.id, standing.last_turn, item, probe, steerable, Millis(at)),
+            "INSERT INTO turns (session, previous, item, state, probe, steerable, began_at, owner, lease_until)
+             SELECT ?1, ?2, ?3, 'running', ?4, ?5, ?6, run, ?7 FROM house",
+            (&standing.id, standing.last_turn, item, probe, steerable, Millis(at), Millis(at + LEASE)),
         )?);
         standing.last_turn = Some(turn);
         self.execute("UPDATE items SET state = 'running', turn = ?2 WHERE id = ?1", (item, turn))?;
+        if purpose == Purpose::Resume {
+            let line = self.resume_notice(standing)?;
+            self.add_message(standing, &NewRow { text: line.as_deref(), ..NewRow::of(turn, "notice", at) })?;
+        }
         self.add_message(
             standing,
-            &NewRow { text: Some(text), item: Some(item), ..NewRow::of(turn, "user", at) },
+            &NewRow { text: Some(text), item: Some(item), ..NewRow::of(turn, role, at) },
         )?;
-        standing.running = Some(RunningTurn { turn, item, steerable, probe, stop_cause: None });
+        standing.running = Some(RunningTurn { turn, item, steerable, probe, stop_cause: None, began_at: at });
         standing.gained.turns += 1;
         Ok(Begun { turn, session: standing.id.clone(), item, at, probe })
     }
@@ -99,9 +110,13 @@ impl Tx<'_> {
         }
         self.settle_steered(&mut standing, running, end)?;
         self.settle_own_item(&mut standing, running, end)?;
+        let resume = self.settle_marker(&mut standing, running, &end.outcome, end.at)?;
         self.judge_backend(&mut standing, end)?;
         self.begin_next(&mut standing, end.at)?;
         self.save(&standing)?;
+        if resume == Resume::Ended {
+            self.resume_due(end.at)?;
+        }
         Ok(true)
     }
 
@@ -116,6 +131,7 @@ impl Tx<'_> {
         at: Time,
     ) -> Result<()> {
         if *outcome != Outcome::Done {
+            self.close_calls(standing, running.turn, at)?;
             self.add_message(standing, &NewRow::of(running.turn, "ended", at))?;
         }
         let kind = EventKind::TurnEnded { turn: running.turn, item: running.item, outcome: outcome.clone() };

@@ -1,0 +1,423 @@
+//! Recovery: what a start finds, marks, gives up and resumes, and what takes a mark away.
+
+use rusqlite::{Row, params};
+
+use super::super::columns::{Millis, marker};
+use super::super::sql::at_most;
+use super::standing::{RunningTurn, Standing};
+use super::turns::{LEASE, Purpose};
+use super::{Tx, nothing_to};
+use crate::domain::Time;
+use crate::domain::event::{EventKind, excerpt};
+use crate::domain::id::{ChatType, ItemId, RunId, SessionId, SessionKey, TurnId};
+use crate::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason};
+use crate::domain::queue::Gate;
+use crate::domain::recovery::{
+    After, BootGuard, EFFECT_UNKNOWN, Facts, LastExit, LastRun, NewestTurn, Owed, Plan, Start, Verdict,
+    last_exit, plan, resume_line, resume_message, room,
+};
+use crate::domain::session::{Hold, HoldReason, SessionState};
+use crate::domain::turn::{Outcome, StopCause};
+use crate::store::{NewRun, Result, StoreError};
+
+/// Whether a turn that ended had gone on with what was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resume {
+    /// It had: another session may be resumed in its place.
+    Ended,
+    /// It was a turn like any other.
+    None,
+}
+
+/// The run before, as this start finds it.
+struct Before {
+    run: LastRun,
+    exit: LastExit,
+}
+
+macro_rules! facts_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT s.id, s.key, s.last_activity_at, s.cuts, s.marker, s.marker_reason, s.marker_since,
+                 t.state, coalesce(t.end_cause, t.stop_cause), t.began_at
+             FROM sessions s LEFT JOIN turns t ON t.id = s.last_turn WHERE ",
+            $condition
+        )
+    };
+}
+
+impl Tx<'_> {
+    /// Decides what the run before left behind, before anything of it is touched.
+    pub(super) fn plan_recovery(&mut self, run: &NewRun) -> Result<(LastExit, Plan)> {
+        let last =
+            self.first("SELECT id, started_at, stamped_at FROM runs ORDER BY n DESC LIMIT 1", (), |row| {
+                Ok(LastRun {
+                    run: RunId(row.get(0)?),
+                    started_at: row.get::<_, Millis>(1)?.0,
+                    stamped_at: row.get::<_, Option<Millis>>(2)?.map(|stamp| stamp.0),
+                })
+            })?;
+        let exit = last_exit(run.receipt.clone(), last.as_ref());
+        let Some(last) = last else {
+            return Ok((exit.clone(), plan(&[], &exit, &[], &run.limits, run.at)));
+        };
+        let before = Before { run: last, exit };
+        let facts = self.recovery_facts(&before, run)?;
+        let earlier = self.earlier_starts(run.limits.boot_guard_starts)?;
+        let plan = plan(&facts, &before.exit, &earlier, &run.limits, run.at);
+        Ok((before.exit, plan))
+    }
+
+    /// The sessions that a start looks at: those whose turn was cut, the marked ones, and after a crash
+    /// those that acted last.
+    fn recovery_facts(&self, before: &Before, run: &NewRun) -> Result<Vec<Facts>> {
+        let began = before.run.started_at;
+        let facts = |row: &Row<'_>| facts(row, began);
+        let mut found = self.rows(
+            facts_where!("s.ended_at IS NULL AND s.rank = ?1"),
+            (SessionState::Runs.rank(),),
+            facts,
+        )?;
+        let marked = self.rows(facts_where!("s.marker IS NOT NULL AND s.ended_at IS NULL"), (), facts)?;
+        let mut recent = Vec::new();
+        if let LastExit::Unclean { last_sign_of_life, .. } = before.exit {
+            let since = Millis(last_sign_of_life - run.limits.recent);
+            for state in SessionState::ALL {
+                recent.extend(self.rows(
+                    facts_where!("s.ended_at IS NULL AND s.rank = ?1 AND s.last_activity_at >= ?2"),
+                    (state.rank(), since),
+                    facts,
+                )?);
+            }
+        }
+        for more in marked.into_iter().chain(recent) {
+            if !found.iter().any(|known| known.session == more.session) {
+                found.push(more);
+            }
+        }
+        found.sort_by(|a, b| a.session.cmp(&b.session));
+        Ok(found)
+    }
+
+    fn earlier_starts(&self, limit: u32) -> Result<Vec<Start>> {
+        self.rows("SELECT started_at, exit, to_resume FROM runs ORDER BY n DESC LIMIT ?1", (limit,), |row| {
+            let exit: Option<String> = row.get(1)?;
+            let exit = exit.and_then(|exit| serde_json::from_str::<LastExit>(&exit).ok());
+            Ok(Start {
+                at: row.get::<_, Millis>(0)?.0,
+                after: exit.as_ref().map_or(After::CleanExit, After::from),
+                to_resume: row.get(2)?,
+            })
+        })
+    }
+
+    /// Carries the plan out: what was cut ends as interrupted, and each session gets what was decided.
+    pub(super) fn carry_out(&mut self, plan: &Plan, run: &NewRun) -> Result<()> {
+        self.execute("UPDATE sessions SET resume_place = NULL WHERE resume_place IS NOT NULL", ())?;
+        for (session, verdict) in &plan.verdicts {
+            let mut standing = self.standing(session)?;
+            if let Some(running) = standing.running {
+                self.cut_turn(&mut standing, running, StopCause::Crash, run.at)?;
+            }
+            self.apply(&mut standing, verdict, run)?;
+            if let Some(place) = plan.to_resume.iter().position(|due| due == session) {
+                match plan.guard {
+                    BootGuard::Open => standing.resume_place = Some(u32::try_from(place).unwrap_or(u32::MAX)),
+                    BootGuard::Hold { .. } => self.hold_resume(&mut standing, run.at)?,
+                }
+            }
+            self.save(&standing)?;
+        }
+        if let BootGuard::Hold { starts, .. } = plan.guard {
+            let sessions = plan.to_resume.len();
+            self.tell(EventKind::BootGuardHeld { starts, sessions }, run.at)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, standing: &mut Standing, verdict: &Verdict, run: &NewRun) -> Result<()> {
+        if standing.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard) {
+            self.release(standing, "a new start", run.at)?;
+        }
+        match *verdict {
+            Verdict::Leave { .. } => return Ok(()),
+            Verdict::OwesNothing => {
+                self.clear_marker(standing, Clearing::NothingOwed, run.at)?;
+            }
+            Verdict::Pending { mark, cuts } => {
+                let marker = Marker::ResumePending(mark);
+                let news = (standing.marker, standing.cuts) != (Some(marker), cuts);
+                standing.cuts = cuts;
+                if news {
+                    self.mark(standing, marker, run.at)?;
+                }
+            }
+            Verdict::Suspend { suspended, cuts } => {
+                self.clear_marker(standing, Clearing::Suspension, run.at)?;
+                standing.cuts = cuts;
+                self.mark(standing, Marker::Suspended(suspended), run.at)?;
+                self.hold_suspended(standing, run.at)?;
+            }
+        }
+        self.keep_verdict(standing, verdict)
+    }
+
+    /// The row that the recovery view shows of this session and this start.
+    fn keep_verdict(&mut self, standing: &Standing, verdict: &Verdict) -> Result<()> {
+        let cut = self.first(
+            "SELECT i.text, (SELECT tool || ' ' || arguments FROM messages
+                 WHERE turn = t.id AND role = 'tool' ORDER BY id DESC LIMIT 1)
+             FROM turns t JOIN items i ON i.id = t.item WHERE t.id = ?1 AND t.state <> 'done'",
+            (standing.last_turn,),
+            |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?)),
+        )?;
+        let (message, tool) = cut.unzip();
+        let verdict_text = json(verdict)?;
+        let open = matches!(verdict, Verdict::Pending { .. });
+        self.insert(
+            "INSERT INTO recoveries (run, session, verdict, cuts, message, tool, ended_at)
+             SELECT run, ?1, ?2, ?3, ?4, ?5, CASE WHEN ?6 THEN NULL ELSE started_at END
+             FROM house JOIN runs ON runs.n = house.run",
+            params![
+                standing.id,
+                verdict_text,
+                standing.cuts,
+                message.as_deref().map(excerpt),
+                tool.flatten().as_deref().map(excerpt),
+                open,
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn hold_resume(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        if standing.hold.is_some() {
+            return Ok(());
+        }
+        self.hold(standing, Hold { reason: HoldReason::BootGuard, since: at, probe_at: None }, at)
+    }
+
+    fn hold_suspended(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        self.hold(standing, Hold { reason: HoldReason::Suspended, since: at, probe_at: None }, at)
+    }
+
+    /// Begins as many of the resumes that are due as may run at once, in their order.
+    pub(super) fn resume_due(&mut self, at: Time) -> Result<()> {
+        if self.gate()? != Gate::Open {
+            return Ok(());
+        }
+        let (running, limit): (usize, usize) = self.only(
+            "SELECT (SELECT count(*) FROM recoveries r JOIN turns t ON t.id = r.turn
+                     WHERE r.run = house.run AND t.state = 'running'), max_resumes FROM house",
+            (),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let due: Vec<SessionId> = self.rows(
+            "SELECT id FROM sessions WHERE resume_place IS NOT NULL ORDER BY resume_place, id LIMIT ?1",
+            (at_most(room(running, limit)),),
+            |row| row.get(0),
+        )?;
+        for session in due {
+            let mut standing = self.standing(&session)?;
+            self.resume_now(&mut standing, at)?;
+            self.save(&standing)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with what was cut off, by a message of the engine that runs as a turn.
+    pub(super) fn resume_now(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        standing.resume_place = None;
+        let Some(Marker::ResumePending(mark)) = standing.marker else { return Ok(()) };
+        if standing.gate != Gate::Open {
+            standing.resume_place = Some(0);
+            return Ok(());
+        }
+        let text = resume_message(mark.reason);
+        let item = ItemId(self.insert(
+            "INSERT INTO items (session, lane, position, state, text, source, created_at)
+             VALUES (?1, 'queue', 0, 'running', ?2, 'recovery', ?3)",
+            (&standing.id, &text, Millis(at)),
+        )?);
+        let begun = self.start_turn(standing, item, &text, Purpose::Resume, at)?;
+        self.execute(
+            "UPDATE recoveries SET turn = ?2 WHERE session = ?1 AND ended_at IS NULL",
+            (&standing.id, begun.turn),
+        )?;
+        let kind = EventKind::Resumed { turn: begun.turn, reason: mark.reason, cuts: standing.cuts };
+        self.tell_of(standing, kind, at)?;
+        self.tell_begun(standing, &begun)
+    }
+
+    /// The line that a person sees where a session goes on.
+    pub(super) fn resume_notice(&self, standing: &Standing) -> Result<Option<String>> {
+        let Some(Marker::ResumePending(mark)) = standing.marker else { return Ok(None) };
+        let max_cuts = self.only("SELECT max_cuts FROM house", (), |row| row.get(0))?;
+        Ok(Some(resume_line(mark.reason, standing.cuts, max_cuts)))
+    }
+
+    /// What the end of a turn does to its session's marker.
+    pub(super) fn settle_marker(
+        &mut self,
+        standing: &mut Standing,
+        ended: RunningTurn,
+        outcome: &Outcome,
+        at: Time,
+    ) -> Result<Resume> {
+        let resume = if standing.marker.is_some() { self.resume_of(ended)? } else { Resume::None };
+        let answered = *outcome == Outcome::Done;
+        if resume == Resume::Ended {
+            self.tell_of(standing, EventKind::ResumeEnded { turn: ended.turn, answered }, at)?;
+        }
+        if answered {
+            standing.cuts = 0;
+            self.clear_marker(standing, Clearing::Answered, at)?;
+        } else if made_by_drain(standing, ended) && !cut_by_drain(outcome) {
+            self.clear_marker(standing, Clearing::FinishedInDrain, at)?;
+        }
+        Ok(resume)
+    }
+
+    fn resume_of(&self, ended: RunningTurn) -> Result<Resume> {
+        let source =
+            self.first("SELECT 1 FROM items WHERE id = ?1 AND source = 'recovery'", (ended.item,), |_| {
+                Ok(())
+            })?;
+        Ok(if source.is_some() { Resume::Ended } else { Resume::None })
+    }
+
+    /// Takes a marker away, if this is something that does.
+    pub(super) fn clear_marker(&mut self, standing: &mut Standing, by: Clearing, at: Time) -> Result<()> {
+        let Some(marker) = standing.marker else { return Ok(()) };
+        standing.marker = marker.after(by);
+        if standing.marker.is_some() {
+            return Ok(());
+        }
+        standing.resume_place = None;
+        self.execute(
+            "UPDATE recoveries SET ended_at = ?2, cleared = ?3 WHERE session = ?1 AND ended_at IS NULL",
+            (&standing.id, Millis(at), json(&by)?),
+        )?;
+        self.tell_of(standing, EventKind::MarkerCleared { by }, at).map(|_| ())
+    }
+
+    /// Closes the calls of a turn that have no result: they may have run, and are never made again.
+    pub(super) fn close_calls(&mut self, standing: &mut Standing, turn: TurnId, at: Time) -> Result<()> {
+        let calls = self.execute(
+            "UPDATE messages SET ok = 0, text = ?2, result_at = ?3
+             WHERE turn = ?1 AND role = 'tool' AND result_at IS NULL",
+            (turn, EFFECT_UNKNOWN, Millis(at)),
+        )?;
+        if calls == 0 {
+            return Ok(());
+        }
+        self.tell_of(standing, EventKind::CallsClosed { turn, calls }, at).map(|_| ())
+    }
+
+    /// Marks what runs before a stop waits for it: a crash during the drain then finds it marked.
+    pub(super) fn mark_running(&mut self, reason: ResumeReason, at: Time) -> Result<()> {
+        for session in self.running_sessions()? {
+            let mut standing = self.standing(&session)?;
+            if standing.key.parts().chat_type == ChatType::Job || standing.marker.is_some() {
+                continue;
+            }
+            self.mark(&mut standing, Marker::for_resume(None, reason, at), at)?;
+            self.save(&standing)?;
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, standing: &mut Standing, marker: Marker, at: Time) -> Result<()> {
+        standing.marker = Some(marker);
+        let kind = EventKind::SessionMarked { marker, cuts: standing.cuts };
+        self.tell_of(standing, kind, at).map(|_| ())
+    }
+
+    /// Takes the marks away that a stop made which was called off.
+    pub(super) fn unmark_running(&mut self, at: Time) -> Result<()> {
+        for session in self.running_sessions()? {
+            let mut standing = self.standing(&session)?;
+            if standing.running.is_some_and(|running| made_by_drain(&standing, running)) {
+                self.clear_marker(&mut standing, Clearing::FinishedInDrain, at)?;
+                self.save(&standing)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn running_sessions(&self) -> Result<Vec<SessionId>> {
+        self.rows(
+            "SELECT id FROM sessions WHERE ended_at IS NULL AND rank = ?1 ORDER BY running_turn",
+            (SessionState::Runs.rank(),),
+            |row| row.get(0),
+        )
+    }
+
+    pub(super) fn suspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+        let mut standing = self.standing(session)?;
+        standing.refuse_ended()?;
+        if matches!(standing.marker, Some(Marker::Suspended(_))) {
+            return Err(nothing_to("this session is suspended already"));
+        }
+        self.mark_stopping(&mut standing, StopCause::Operator, at)?;
+        self.clear_marker(&mut standing, Clearing::Suspension, at)?;
+        self.mark(&mut standing, Marker::for_suspension(None, SuspendReason::Operator, at), at)?;
+        self.hold_suspended(&mut standing, at)?;
+        self.save(&standing)
+    }
+
+    pub(super) fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+        let mut standing = self.standing(session)?;
+        if !matches!(standing.marker, Some(Marker::Suspended(_))) {
+            return Err(nothing_to("this session is not suspended"));
+        }
+        self.clear_marker(&mut standing, Clearing::Unsuspend, at)?;
+        standing.cuts = 0;
+        if standing.hold.is_some_and(|hold| hold.reason == HoldReason::Suspended) {
+            self.release(&mut standing, "/unsuspend", at)?;
+        }
+        self.begin_next(&mut standing, at)?;
+        self.save(&standing)
+    }
+
+    pub(super) fn stamp_run(&mut self, at: Time) -> Result<()> {
+        self.execute("UPDATE runs SET stamped_at = ?1 WHERE n = (SELECT run FROM house)", (Millis(at),))?;
+        self.execute(
+            "UPDATE turns SET lease_until = ?1 WHERE id IN
+                 (SELECT running_turn FROM sessions WHERE ended_at IS NULL AND rank = ?2)",
+            (Millis(at + LEASE), SessionState::Runs.rank()),
+        )?;
+        Ok(())
+    }
+}
+
+/// Whether the mark is one that a stop made while this turn ran.
+fn made_by_drain(standing: &Standing, running: RunningTurn) -> bool {
+    matches!(standing.marker, Some(Marker::ResumePending(mark))
+        if mark.reason != ResumeReason::RestartInterrupted && mark.since >= running.began_at)
+}
+
+fn cut_by_drain(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Interrupted { cause: StopCause::Shutdown | StopCause::Crash })
+}
+
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| StoreError::Database(error.to_string()))
+}
+
+/// Reads the columns of [`facts_where`].
+fn facts(row: &Row<'_>, engine_began: Time) -> rusqlite::Result<Facts> {
+    let key: SessionKey = row.get(1)?;
+    let newest = match row.get::<_, Option<_>>(7)? {
+        Some(state) => Some(NewestTurn { state, cut_by: row.get(8)?, began_at: row.get::<_, Millis>(9)?.0 }),
+        None => None,
+    };
+    Ok(Facts {
+        session: row.get(0)?,
+        chat_type: key.parts().chat_type,
+        last_activity_at: row.get::<_, Millis>(2)?.0,
+        owed: Owed::of(newest.as_ref(), engine_began),
+        marker: marker(row, 4)?,
+        cuts: row.get(3)?,
+    })
+}
