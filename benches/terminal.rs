@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use portable_pty::CommandBuilder;
 use tempfile::TempDir;
@@ -96,6 +96,13 @@ fn one_console(home: &Path, last: u32) {
     console.wait_for(&format!("session {last}"));
     // What follows the start (counts, the conversation, the store's examination) is not idle.
     console.listen(Duration::from_secs(8));
+    // Nor is the clock in the header: once a minute it is drawn.
+    let minute = Duration::from_secs(60);
+    let gone = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() % minute.as_millis();
+    let left = minute - Duration::from_millis(gone as u64);
+    if left < IDLE + Duration::from_secs(1) {
+        console.listen(left + Duration::from_secs(1));
+    }
 
     let before = Usage::of(&console);
     let bytes = console.listen(IDLE).len();
