@@ -10,6 +10,7 @@
 //! - [`console`]: what is seen.
 //! - [`cli`]: the same without a screen.
 //! - [`config`]: settings with their documentation, the home folder, the key map.
+//! - [`failpoint`]: where the tests of crashes kill the process; nothing of it is in a release.
 //!
 //! Arrows: domain ← store ← engine; domain ← agent ← engine; domain ← console/app ← console/ui.
 //! The console and the command line reach the engine only through [`control`]'s client. The rules
@@ -22,4 +23,5 @@ pub mod console;
 pub mod control;
 pub mod domain;
 pub mod engine;
+pub mod failpoint;
 pub mod store;

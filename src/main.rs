@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use switchboard::cli::{self, Exit};
 
 fn main() -> ExitCode {
+    switchboard::failpoint::arm();
     let done = tokio::runtime::Runtime::new()
         .map_err(Into::into)
         .and_then(|runtime| runtime.block_on(cli::run(std::env::args_os())));

@@ -18,6 +18,7 @@ use crate::domain::api::{EngineRun, Update};
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::recovery::{FoundReceipt, Receipt};
 use crate::engine::{Clock, Engine, EngineHandle, Parts, StartUp, SystemClock};
+use crate::failpoint;
 use crate::store::{Patience, Store, StoreError};
 
 /// An engine that owns a home and is reached at its socket.
@@ -67,6 +68,7 @@ impl Host {
         };
         let backend = agent::build(&config.agent, home.root())?;
         let receipt = receipt_of(home, clock.now()).await?;
+        failpoint::pass("start-without-receipt");
         let (store, feed) = Store::open(&home.state_db(), Patience::default())?;
         let socket = Server::bind(&home.socket())?;
         let parts = Parts {
@@ -85,6 +87,7 @@ impl Host {
             StoreError::Unavailable { why } => HostError::Unwritable { path: home.state_db(), why },
             other => other.into(),
         })?;
+        failpoint::pass("start-recovered");
         let log = tokio::spawn(write_log(listen(&engine)));
         let (hello, for_clients) = (Hello::of(&engine.run()), engine.clone());
         let server = socket.serve(hello, move || InProcess::new(for_clients.clone()) as Arc<dyn Client>);
@@ -114,9 +117,11 @@ async fn close_after(
     engine.stopped().await;
     server.stop().await;
     let ended = ended(log.await);
+    failpoint::pass("stop-before-receipt");
     if ended == Ended::InOrder {
         leave_receipt_of(home, &engine.run()).await;
     }
+    failpoint::pass("stop-with-receipt");
     drop(lock);
     ended
 }

@@ -20,6 +20,7 @@ use crate::domain::id::TurnId;
 use crate::domain::queue::Gate;
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, StopCause};
+use crate::failpoint;
 use crate::store::Feed;
 
 /// How long after the drain's end a turn may take to be kept as cut before the engine goes without it.
@@ -140,6 +141,7 @@ impl Conductor {
     fn act_on(&mut self, event: &Event) {
         match &event.kind {
             EventKind::TurnBegan { turn, item, probe } => {
+                failpoint::pass("turn-before-start");
                 if let Some(session) = &event.session {
                     self.start(Begun {
                         turn: *turn,
@@ -151,6 +153,7 @@ impl Conductor {
                 }
             }
             EventKind::StopRequested { turn, cause } => {
+                failpoint::pass("stop-before-turn-knows");
                 if let Some(running) = self.turns.get(turn) {
                     running.stop(*cause);
                 }
@@ -160,7 +163,10 @@ impl Conductor {
                     running.steer(*turn, *item);
                 }
             }
-            EventKind::TurnEnded { turn, .. } => self.ended(*turn),
+            EventKind::TurnEnded { turn, .. } => {
+                failpoint::pass("turn-after-end");
+                self.ended(*turn);
+            }
             EventKind::QueueHeld { hold, .. } if hold.reason == HoldReason::BackendError => {
                 self.probe_at = match (self.probe_at, hold.probe_at) {
                     (Some(a), Some(b)) => Some(a.min(b)),
@@ -186,7 +192,10 @@ impl Conductor {
                 // No queue was tried while nothing could begin.
                 self.probe();
             }
-            EventKind::EngineStopping { why } => self.drain(why, event.at),
+            EventKind::EngineStopping { why } => {
+                failpoint::pass("stop-before-drain");
+                self.drain(why, event.at);
+            }
             EventKind::EngineStopCalledOff => self.go_on(),
             _ => {}
         }

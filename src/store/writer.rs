@@ -18,6 +18,7 @@ use super::{Queries, Result, StoreError, Transitions};
 use crate::domain::Time;
 use crate::domain::api::{Hit, StoreTrouble};
 use crate::domain::event::{Event, EventKind};
+use crate::failpoint;
 
 /// How many steps wait for the writer at most; beyond that callers wait to hand theirs over.
 const WAITING: usize = 1024;
@@ -286,6 +287,7 @@ impl Writer {
             Ok(Committed { outcomes, events }) => {
                 self.end_trouble();
                 self.tell(events);
+                failpoint::pass("store-before-answer");
                 for ((_, pending), outcome) in self.steps.drain(..size).zip(outcomes) {
                     pending.answer(outcome);
                 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 /// A home for the binary; deleted with everything in it.
 pub struct Place {
@@ -105,6 +106,34 @@ impl Run {
 impl Serve {
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Starts an engine that may end before it serves: then its end is the error.
+    pub fn begin(mut command: Command) -> Result<Self, ExitStatus> {
+        let mut child = command.spawn().unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        let mut serve = Self { child, log };
+        let mut line = String::new();
+        while serve.log.read_line(&mut line).unwrap() > 0 {
+            if line.contains("serving") {
+                return Ok(serve);
+            }
+            line.clear();
+        }
+        Err(serve.child.wait().unwrap())
+    }
+
+    /// Gives it so long to end by itself.
+    pub fn wait_at_most(&mut self, span: Duration) {
+        let until = Instant::now() + span;
+        while self.has_ended().is_none() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Its end, if it has ended by itself.
+    pub fn has_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
     }
 
     /// Reads the log until a line holds the words.

@@ -19,6 +19,7 @@ use self::place::Place;
 use super::{Queries, Result, StoreError, Transitions};
 use crate::domain::Time;
 use crate::domain::event::Event;
+use crate::failpoint;
 
 /// How many steps of SQLite's machine an examination makes before it looks whether it is given up.
 const PROGRESS: i32 = 1000;
@@ -82,7 +83,9 @@ impl Database {
             outcomes.push(outcome);
         }
         self.place.check()?;
+        failpoint::pass("store-in-commit");
         transaction.commit()?;
+        failpoint::pass("store-after-commit");
         Ok(Some(Committed { outcomes, events }))
     }
 

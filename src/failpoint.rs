@@ -1,0 +1,32 @@
+//! Named points between two commits, at which the tests of crashes kill the process.
+//!
+//! The feature `failpoints` turns them on, and `SWITCHBOARD_FAILPOINTS` says which: `store-in-commit=3`
+//! is the third time that point is passed. Without the feature nothing of this is left.
+
+/// Arms the points that the environment names.
+#[cfg(feature = "failpoints")]
+pub fn arm() {
+    let wanted = std::env::var("SWITCHBOARD_FAILPOINTS").unwrap_or_default();
+    for (name, time) in wanted.split(';').filter_map(|point| point.split_once('=')) {
+        let before = time.parse::<u32>().unwrap_or(1).saturating_sub(1);
+        let actions = if before == 0 { "return".to_owned() } else { format!("{before}*off->return") };
+        if let Err(error) = fail::cfg(name, &actions) {
+            tracing::error!(name, error, "a failpoint could not be armed");
+        }
+    }
+}
+
+/// There is nothing to arm.
+#[cfg(not(feature = "failpoints"))]
+pub fn arm() {}
+
+/// The process passes a point; an armed one kills it as a power cut would.
+#[cfg(feature = "failpoints")]
+pub(crate) fn pass(name: &str) {
+    fail::fail_point!(name, |_| {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    });
+}
+
+#[cfg(not(feature = "failpoints"))]
+pub(crate) fn pass(_name: &str) {}
