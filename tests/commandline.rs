@@ -13,6 +13,8 @@ mod homes;
 mod locked;
 #[path = "commandline/output.rs"]
 mod output;
+#[path = "commandline/recovery.rs"]
+mod recovery;
 #[path = "commandline/vanished.rs"]
 mod vanished;
 #[path = "commandline/wire.rs"]

@@ -31,6 +31,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'How the engine stands, and the counts')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'The sessions, most urgent first')
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
+            [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
@@ -72,6 +73,16 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
         'switchboard;queue' {
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only of this session, with what was put aside lately: a key, a local session''s name, or an id')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;recovery' {
+            [CompletionResult]::new('--start', '--start', [CompletionResultType]::ParameterName, 'What this start did: its run, or the beginning of it')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many starts, and so many sessions')
             [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
@@ -205,6 +216,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'How the engine stands, and the counts')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'The sessions, most urgent first')
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
+            [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
@@ -227,6 +239,9 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;queue' {
+            break
+        }
+        'switchboard;help;recovery' {
             break
         }
         'switchboard;help;send' {

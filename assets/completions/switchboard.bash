@@ -40,6 +40,9 @@ _switchboard() {
             switchboard,queue)
                 cmd="switchboard__subcmd__queue"
                 ;;
+            switchboard,recovery)
+                cmd="switchboard__subcmd__recovery"
+                ;;
             switchboard,release)
                 cmd="switchboard__subcmd__release"
                 ;;
@@ -106,6 +109,9 @@ _switchboard() {
             switchboard__subcmd__help,queue)
                 cmd="switchboard__subcmd__help__subcmd__queue"
                 ;;
+            switchboard__subcmd__help,recovery)
+                cmd="switchboard__subcmd__help__subcmd__recovery"
+                ;;
             switchboard__subcmd__help,release)
                 cmd="switchboard__subcmd__help__subcmd__release"
                 ;;
@@ -140,7 +146,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue send events hold release stop config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery send events hold release stop config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -370,7 +376,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue send events hold release stop config keymap doctor completions help"
+            opts="serve status sessions queue recovery send events hold release stop config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -537,6 +543,20 @@ _switchboard() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        switchboard__subcmd__help__subcmd__recovery)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         switchboard__subcmd__help__subcmd__release)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -665,6 +685,32 @@ _switchboard() {
             fi
             case "${prev}" in
                 --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__recovery)
+            opts="-h --start --limit --json --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --start)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

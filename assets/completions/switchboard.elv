@@ -28,6 +28,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand status 'How the engine stands, and the counts'
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
+            cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand send 'Send a message or a slash command'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
@@ -65,6 +66,15 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;queue'= {
             cand --session 'Only of this session, with what was put aside lately: a key, a local session''s name, or an id'
             cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;recovery'= {
+            cand --start 'What this start did: its run, or the beginning of it'
+            cand --limit 'At most so many starts, and so many sessions'
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --json 'Print JSON, one object a line'
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
@@ -180,6 +190,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand status 'How the engine stands, and the counts'
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
+            cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand send 'Send a message or a slash command'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
@@ -198,6 +209,8 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;sessions'= {
         }
         &'switchboard;help;queue'= {
+        }
+        &'switchboard;help;recovery'= {
         }
         &'switchboard;help;send'= {
         }

@@ -15,6 +15,7 @@ mod hold;
 mod keymap;
 mod output;
 mod queue;
+mod recovery;
 mod send;
 mod serve;
 mod sessions;
@@ -53,6 +54,7 @@ enum Noun {
     Status(status::Status),
     Sessions(sessions::Sessions),
     Queue(queue::Queue),
+    Recovery(recovery::Recovery),
     Send(send::Send),
     Events(events::Events),
     Hold(hold::Hold),
@@ -109,6 +111,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Status(status)) => status.run(&context, out).await,
         Some(Noun::Sessions(sessions)) => sessions.run(&context, out).await,
         Some(Noun::Queue(queue)) => queue.run(&context, out).await,
+        Some(Noun::Recovery(recovery)) => recovery.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,
         Some(Noun::Events(events)) => events.run(&context, out).await,
         Some(Noun::Hold(hold)) => hold.run(&context, out).await,

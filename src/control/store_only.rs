@@ -90,6 +90,8 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
             needs_you: 0,
             running: 0,
             waiting: 0,
+            marked: 0,
+            max_cuts: 0,
             last_event: None,
         })),
         Query::Sessions { .. } | Query::History { .. } => Answer::Sessions(SessionPage::default()),
@@ -98,6 +100,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
         Query::SessionQueue { .. } | Query::Backlog { .. } => Answer::Queue(Vec::new()),
         Query::Events { .. } => Answer::Events(Vec::new()),
         Query::Search { .. } => Answer::Hits(Vec::new()),
+        Query::Recovery { .. } => Answer::Recovery(Box::default()),
         Query::Composer { .. } => Answer::Composer(ComposerMemory::default()),
         Query::Export { session, .. } => {
             return Err(ClientError::Refused(Refusal::NoSuchSession(session.to_string())));

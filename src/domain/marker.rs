@@ -159,6 +159,15 @@ impl ResumeReason {
         }
     }
 
+    /// The reason in a word or two, for a column.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::RestartInterrupted => "crash",
+            Self::ShutdownTimeout => "stop",
+            Self::RestartTimeout => "restart",
+        }
+    }
+
     /// The reason as it is shown.
     pub fn words(self) -> &'static str {
         match self {
@@ -177,6 +186,14 @@ impl SuspendReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::StuckLoop => "stuck_loop",
+            Self::Operator => "operator",
+        }
+    }
+
+    /// The reason in a word, for a column.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::StuckLoop => "stuck",
             Self::Operator => "operator",
         }
     }

@@ -42,6 +42,8 @@ async fn overview(shared: &Shared) -> Result<Answer, StoreError> {
         needs_you: counts.needs_you,
         running: counts.running,
         waiting: counts.waiting,
+        marked: counts.marked,
+        max_cuts: counts.max_cuts,
         last_event: counts.last_event,
     })))
 }

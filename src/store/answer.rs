@@ -31,13 +31,17 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
             Answer::Events(queries.events(page, level, session.as_ref(), limit)?)
         }
         Query::Search { words, limit } => Answer::Hits(queries.search(&words, limit)?),
+        Query::Recovery { start, limit } => {
+            Answer::Recovery(Box::new(queries.recovery(start.as_ref(), limit)?))
+        }
         Query::Composer { key } => Answer::Composer(queries.composer(&key)?),
         Query::Export { session, format } => Answer::Document(export(queries, &session, format)?),
     })
 }
 
 fn overview(queries: &dyn Queries) -> Result<Overview> {
-    let Counts { sessions, needs_you, running, waiting, last_event, gate } = queries.counts()?;
+    let Counts { sessions, needs_you, running, waiting, marked, max_cuts, last_event, gate } =
+        queries.counts()?;
     let engine = EngineStatus {
         run: None,
         gate,
@@ -48,7 +52,7 @@ fn overview(queries: &dyn Queries) -> Result<Overview> {
         max_queued: 0,
         store_trouble: None,
     };
-    Ok(Overview { engine, sessions, needs_you, running, waiting, last_event })
+    Ok(Overview { engine, sessions, needs_you, running, waiting, marked, max_cuts, last_event })
 }
 
 fn export(queries: &dyn Queries, session: &SessionId, format: ExportFormat) -> Result<String> {

@@ -3,8 +3,8 @@
 use super::StoreError;
 use crate::domain::Time;
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, SessionCursor,
-    SessionPage, SessionRow,
+    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
+    SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
@@ -189,6 +189,9 @@ pub trait Queries {
     ) -> Result<Vec<Event>>;
     /// Messages that contain the words, best first.
     fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>>;
+    /// What restart recovery did: at most `limit` starts, newest first, and at most so many sessions of
+    /// `start`, or of the newest one.
+    fn recovery(&self, start: Option<&RunId>, limit: usize) -> Result<RecoveryPage>;
     /// What the composer of a key holds and remembers: the draft, and what was sent or cleared, oldest first.
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
     /// The operator's hold, if it is on.
@@ -306,6 +309,10 @@ pub struct Counts {
     pub running: usize,
     /// Items that wait.
     pub waiting: usize,
+    /// Live sessions that carry a marker.
+    pub marked: usize,
+    /// At how many cuts in a row a session is given up.
+    pub max_cuts: u32,
     /// The last event.
     pub last_event: Option<Seq>,
     /// The gate.

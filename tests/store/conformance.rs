@@ -4,8 +4,9 @@ use switchboard::domain::api::Direction;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::{Body, steps};
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
-use switchboard::domain::marker::ResumeReason;
+use switchboard::domain::marker::{Clearing, ResumeReason};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal};
+use switchboard::domain::recovery::{RecoveryState, Verdict};
 use switchboard::domain::session::{HoldReason, SessionState};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
@@ -107,6 +108,10 @@ fn on_each(test: impl Fn(&mut Bench<'_>)) {
 
 fn failed() -> Outcome {
     Outcome::Failed { error: "no answer".to_owned() }
+}
+
+fn tool_call() -> Output {
+    Output::ToolCall { call: "c".to_owned(), name: "terminal".to_owned(), arguments: "pg_dump".to_owned() }
 }
 
 fn refused<T: std::fmt::Debug>(outcome: Result<T>) -> Refusal {
@@ -613,5 +618,68 @@ fn old_events_are_pruned_and_their_numbers_never_used_again() {
         let notice = EventKind::EngineStopCalledOff;
         bench.step(|t| t.record(None, notice.clone(), at(200))).unwrap();
         assert!(bench.ask(|q| q.counts()).last_event.unwrap() > last);
+    });
+}
+
+#[test]
+fn each_start_keeps_what_it_found_and_how_that_stands_now() {
+    on_each(|bench| {
+        let nightly = bench.send(message("a", "back the database up", 1));
+        let turn = bench.running(&nightly.session).unwrap();
+        bench.step(|t| t.append_turn(turn, &[tool_call()], at(2))).unwrap();
+        let idle = bench.send(message("b", "hello", 3));
+        bench.finish_all(&idle.session);
+        bench.step(|t| t.open_run(&run(2, 10))).unwrap();
+
+        let page = bench.ask(|q| q.recovery(None, 10));
+        let start = page.chosen.unwrap();
+        assert_eq!((start.run.0.as_str(), start.in_row, page.starts.len()), ("run-2", 1, 2));
+        assert_eq!(start.counts(), "1 resumed, 1 owed nothing");
+        let [cut, owed] = &page.sessions[..] else { panic!("{:?}", page.sessions) };
+        assert_eq!(cut.session, nightly.session);
+        assert_eq!(cut.message.as_deref(), Some("back the database up"));
+        assert_eq!(cut.tool.as_deref(), Some("terminal pg_dump"));
+        assert!(matches!(cut.verdict, Some(Verdict::Pending { cuts: 1, .. })), "{cut:?}");
+        assert!(matches!(cut.state, RecoveryState::Resuming { .. }), "{cut:?}");
+        assert_eq!(owed.state, RecoveryState::Cleared { by: Clearing::NothingOwed, at: at(10) });
+
+        // Cut off again: the first start's row ends, the second tells of the same work.
+        bench.step(|t| t.open_run(&run(3, 20))).unwrap();
+        let before = bench.ask(|q| q.recovery(Some(&start.run), 10));
+        assert_eq!(before.sessions[0].state, RecoveryState::DecidedAnew);
+        let again = bench.ask(|q| q.recovery(None, 10)).sessions.remove(0);
+        assert_eq!((again.cuts, again.message, again.tool), (2, cut.message.clone(), cut.tool.clone()));
+        let turn = bench.running(&nightly.session).unwrap();
+        bench.finish(end(turn, failed(), 21));
+        let failed = bench.ask(|q| q.recovery(None, 10)).sessions.remove(0);
+        assert_eq!(failed.state, RecoveryState::Failed { turn, outcome: self::failed() });
+
+        // At the third start it is given up, and lifting that is told in the same place.
+        bench.step(|t| t.open_run(&run(4, 30))).unwrap();
+        let given_up = bench.ask(|q| q.recovery(None, 10));
+        assert_eq!(given_up.sessions[0].state, RecoveryState::GivenUp);
+        assert_eq!(bench.ask(|q| q.counts()).marked, 1);
+        bench.step(|t| t.unsuspend_session(&nightly.session, at(31))).unwrap();
+        let lifted = bench.ask(|q| q.recovery(None, 10)).sessions.remove(0);
+        assert_eq!(lifted.state, RecoveryState::Cleared { by: Clearing::Unsuspend, at: at(31) });
+        assert_eq!(bench.ask(|q| q.counts()).marked, 0);
+    });
+}
+
+#[test]
+fn the_newest_start_also_tells_of_sessions_that_were_marked_before_or_since() {
+    on_each(|bench| {
+        let session = bench.send(plain("hello", 1)).session;
+        bench.finish_all(&session);
+        bench.step(|t| t.stamp_run(at(4000))).unwrap();
+        bench.step(|t| t.open_run(&run(2, 5000))).unwrap();
+        assert_eq!(bench.ask(|q| q.recovery(None, 10)).sessions, []);
+        bench.step(|t| t.suspend_session(&session, at(5001))).unwrap();
+        for next in [3, 4] {
+            let page = bench.ask(|q| q.recovery(None, 10));
+            let [row] = &page.sessions[..] else { panic!("{:?}", page.sessions) };
+            assert_eq!((row.verdict, &row.state), (None, &RecoveryState::GivenUp));
+            bench.step(|t| t.open_run(&run(next, 9000))).unwrap();
+        }
     });
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use switchboard::domain::Time;
 use switchboard::domain::api::{
-    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RunningTurn,
-    SessionCursor, SessionPage, SessionRow,
+    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
+    RecoveryRow, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
 };
 use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
@@ -17,8 +17,8 @@ use switchboard::domain::queue::{
     Situation, Source, hold_after_failures, next, place, probe_delay,
 };
 use switchboard::domain::recovery::{
-    BootGuard, EFFECT_UNKNOWN, Facts, LastExit, LastRun, Limits, NewestTurn, Owed, Plan, Start, Verdict,
-    last_exit, plan, resume_line, resume_message, room,
+    Aftermath, BootGuard, Due, EFFECT_UNKNOWN, Facts, LastExit, LastRun, Limits, NewestTurn, Owed, Plan,
+    RecoveryState, Start, Verdict, last_exit, plan, resume_line, resume_message, room,
 };
 use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState};
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
@@ -39,6 +39,7 @@ pub(crate) struct Model {
     stopping: Option<String>,
     defaults: Defaults,
     runs: Vec<Run>,
+    recoveries: Vec<Recovery>,
     limits: Limits,
     drafts: BTreeMap<String, String>,
     remembered: Vec<(String, String)>,
@@ -48,6 +49,20 @@ pub(crate) struct Model {
 struct Run {
     last: LastRun,
     start: Start,
+    row: StartRow,
+}
+
+/// What a start decided about a session.
+#[derive(Debug, Clone)]
+struct Recovery {
+    run: RunId,
+    session: SessionId,
+    verdict: Verdict,
+    cuts: u32,
+    message: Option<String>,
+    tool: Option<String>,
+    turn: Option<TurnId>,
+    ended: Option<(Option<Clearing>, Time)>,
 }
 
 #[derive(Debug, Clone)]
@@ -88,6 +103,7 @@ impl Default for Model {
             stopping: None,
             defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false },
             runs: Vec::new(),
+            recoveries: Vec::new(),
             limits: crate::given::LIMITS,
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
@@ -392,7 +408,48 @@ impl Model {
         }
         kept.session.marker = None;
         kept.resume_place = None;
+        for row in self.open_recoveries(session) {
+            row.ended = Some((Some(by), at));
+        }
         self.tell(Some(session), EventKind::MarkerCleared { by }, at);
+    }
+
+    fn open_recoveries(&mut self, session: &SessionId) -> impl Iterator<Item = &mut Recovery> {
+        self.recoveries.iter_mut().filter(move |row| row.session == *session && row.ended.is_none())
+    }
+
+    fn keep_verdict(&mut self, session: &SessionId, verdict: Verdict, at: Time) {
+        let newest = self.turns.iter().rev().find(|turn| turn.session == *session).cloned();
+        let (mut message, mut tool) = (None, None);
+        if let Some(turn) = newest.filter(|turn| turn.state != TurnState::Done) {
+            let item = self.items.iter().find(|item| item.id == turn.item).unwrap();
+            message = Some(excerpt(&item.text));
+            tool = self.entries.iter().rev().find_map(|entry| match &entry.body {
+                Body::Tool { name, arguments, .. } if entry.turn == turn.id => {
+                    Some(excerpt(&format!("{name} {arguments}")))
+                }
+                _ => None,
+            });
+            if self.is_resume(turn.id) {
+                let before = self.open_recoveries(session).last().map(|row| row.clone());
+                message = before.as_ref().and_then(|before| before.message.clone());
+                tool = tool.or(before.and_then(|before| before.tool));
+            }
+        }
+        for row in self.open_recoveries(session) {
+            row.ended = Some((None, at));
+        }
+        let owes_nothing = matches!(verdict, Verdict::OwesNothing);
+        self.recoveries.push(Recovery {
+            run: self.runs.last().unwrap().last.run.clone(),
+            session: session.clone(),
+            verdict,
+            cuts: self.kept(session).session.cuts,
+            message,
+            tool,
+            turn: None,
+            ended: owes_nothing.then_some((Some(Clearing::NothingOwed), at)),
+        });
     }
 
     fn by_drain(&self, session: &SessionId, turn: TurnId) -> bool {
@@ -461,6 +518,9 @@ impl Model {
                     self.hold_suspended(session, at);
                 }
             }
+            if !matches!(verdict, Verdict::Leave { .. }) {
+                self.keep_verdict(session, *verdict, at);
+            }
             if let Some(place) = plan.to_resume.iter().position(|due| due == session) {
                 match plan.guard {
                     BootGuard::Open => self.kept_mut(session).resume_place = Some(place as u32),
@@ -524,6 +584,9 @@ impl Model {
         let line = resume_line(mark.reason, cuts, self.limits.max_cuts);
         let first = vec![Body::Notice { text: line }, Body::Resume { text }];
         let begun = self.begin_with(session, item, false, first, at);
+        for row in self.open_recoveries(session) {
+            row.turn = Some(begun.turn);
+        }
         let kind = EventKind::Resumed { turn: begun.turn, reason: mark.reason, cuts };
         self.tell(Some(session), kind, at);
         self.tell_begun(&begun);
@@ -819,7 +882,21 @@ impl Transitions for Model {
         let earlier: Vec<Start> = self.runs.iter().rev().map(|run| run.start).collect();
         let plan = plan(&facts, &exit, &earlier, &run.limits, run.at);
         let last = LastRun { run: run.run.clone(), started_at: run.at, stamped_at: None };
-        self.runs.push(Run { last, start: plan.start });
+        let row = StartRow {
+            run: run.run.clone(),
+            pid: run.pid,
+            version: run.version.clone(),
+            started_at: run.at,
+            ended_at: None,
+            exit: Some(exit.clone()),
+            guard: plan.guard,
+            in_row: plan.in_row,
+            pending: 0,
+            resumed: 0,
+            owed_nothing: 0,
+            given_up: 0,
+        };
+        self.runs.push(Run { last, start: plan.start, row });
         let cut_turns = self.running_turns();
         let waiting = self.items.iter().filter(|item| item.state == ItemState::Waiting).count();
         let kind = EventKind::EngineStarted {
@@ -836,6 +913,9 @@ impl Transitions for Model {
     }
 
     fn close_run(&mut self, run: &RunId, at: Time) -> Result<()> {
+        for kept in self.runs.iter_mut().filter(|kept| kept.last.run == *run) {
+            kept.row.ended_at = Some(at);
+        }
         self.tell(None, EventKind::EngineStopped { run: run.clone() }, at);
         Ok(())
     }
@@ -1408,6 +1488,51 @@ impl Model {
     }
 }
 
+impl Model {
+    fn start_row(&self, run: &Run) -> StartRow {
+        let rows = || self.recoveries.iter().filter(|row| row.run == run.last.run);
+        StartRow {
+            pending: rows().filter(|row| matches!(row.verdict, Verdict::Pending { .. })).count(),
+            resumed: rows().filter(|row| row.turn.is_some()).count(),
+            owed_nothing: rows().filter(|row| matches!(row.verdict, Verdict::OwesNothing)).count(),
+            given_up: rows().filter(|row| matches!(row.verdict, Verdict::Suspend { .. })).count(),
+            ..run.row.clone()
+        }
+    }
+
+    fn outcome_of(&self, turn: TurnId) -> Outcome {
+        let ended = self.entries.iter().rev().find_map(|entry| match &entry.body {
+            Body::Ended { outcome } if entry.turn == turn => Some(outcome.clone()),
+            _ => None,
+        });
+        ended.unwrap_or(Outcome::Done)
+    }
+
+    fn recovery_row(&self, kept: &Kept, row: Option<&Recovery>) -> RecoveryRow {
+        let session = &kept.session;
+        let aftermath = Aftermath {
+            resume: row.and_then(|row| row.turn).map(|turn| (turn, self.outcome_of(turn))),
+            running: kept.running.map(|turn| (turn, self.turn(turn).began_at)),
+            ended: row.and_then(|row| row.ended),
+            marker: session.marker,
+            due: if kept.resume_place.is_some() { Due::Yes } else { Due::No },
+            hold: session.hold.map(|hold| hold.reason),
+        };
+        RecoveryRow {
+            session: session.id.clone(),
+            key: session.key.clone(),
+            name: session.name().to_owned(),
+            verdict: row.map(|row| row.verdict),
+            cuts: row.map_or(session.cuts, |row| row.cuts),
+            message: row.and_then(|row| row.message.clone()),
+            tool: row.and_then(|row| row.tool.clone()),
+            marker: session.marker,
+            last_error: kept.last_error.clone(),
+            state: RecoveryState::of(&aftermath),
+        }
+    }
+}
+
 impl Queries for Model {
     fn counts(&self) -> Result<Counts> {
         let live: Vec<SessionRow> = self
@@ -1421,6 +1546,8 @@ impl Queries for Model {
             needs_you: live.iter().filter(|row| row.state.needs_a_person()).count(),
             running: self.running_turns().len(),
             waiting: self.items.iter().filter(|item| item.state == ItemState::Waiting).count(),
+            marked: live.iter().filter(|row| row.session.marker.is_some()).count(),
+            max_cuts: self.limits.max_cuts,
             last_event: self.events.last().map(|event| event.seq),
             gate: self.gate(),
         })
@@ -1563,6 +1690,41 @@ impl Queries for Model {
     fn search(&self, _words: &str, _limit: usize) -> Result<Vec<Hit>> {
         // Which match is better is the database's own affair.
         Ok(Vec::new())
+    }
+
+    fn recovery(&self, start: Option<&RunId>, limit: usize) -> Result<RecoveryPage> {
+        let newest = self.runs.last();
+        let chosen = match start {
+            Some(wanted) => self.runs.iter().find(|run| run.last.run == *wanted),
+            None => newest,
+        };
+        let mut sessions = Vec::new();
+        if let Some(run) = chosen.map(|chosen| &chosen.last.run) {
+            let rows = self.recoveries.iter().filter(|row| row.run == *run).take(limit);
+            sessions.extend(rows.map(|row| self.recovery_row(self.kept(&row.session), Some(row))));
+            if newest.is_some_and(|newest| newest.last.run == *run) {
+                let judged = |kept: &&Kept| {
+                    let mut rows = self.recoveries.iter().filter(|row| row.run == *run);
+                    rows.any(|row| row.session == kept.session.id && row.ended.is_none())
+                };
+                let live = self.sessions.iter().filter(|kept| kept.session.ended.is_none());
+                let marked = live.filter(|kept| kept.session.marker.is_some());
+                let mut others: Vec<&Kept> = marked.filter(|kept| !judged(kept)).collect();
+                others.sort_by_key(|kept| {
+                    let suspended = matches!(kept.session.marker, Some(Marker::Suspended(_)));
+                    (suspended, kept.session.last_activity_at, kept.session.id.clone())
+                });
+                let room = limit - sessions.len();
+                sessions.extend(others.into_iter().take(room).map(|kept| self.recovery_row(kept, None)));
+            }
+        }
+        Ok(RecoveryPage {
+            starts: self.runs.iter().rev().take(limit).map(|run| self.start_row(run)).collect(),
+            chosen: chosen.map(|run| self.start_row(run)),
+            sessions,
+            max_cuts: self.limits.max_cuts,
+            boot_guard_starts: self.limits.boot_guard_starts,
+        })
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

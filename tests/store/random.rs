@@ -265,7 +265,13 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:#?}", queries.events(EventPage::Newest, Level::Warn, None, 5)?),
         format!("{:?}", queries.engine_hold()?),
         format!("{:?}", queries.resolve_session("t1", 5)?),
+        format!("{:#?}", queries.recovery(None, 4)?),
+        format!("{:#?}", queries.recovery(Some(&run(1, 0).run), 2)?),
     ];
+    // A start before the newest one.
+    if let Some(earlier) = queries.recovery(None, 2)?.starts.get(1) {
+        all.push(format!("{:#?}", queries.recovery(Some(&earlier.run), 9)?));
+    }
     let page = queries.sessions(&none, None, 1)?;
     if let Some(first) = page.rows.first() {
         all.push(format!("{:#?}", queries.sessions(&none, Some(&first.cursor()), 5)?));

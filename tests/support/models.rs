@@ -16,7 +16,7 @@ use switchboard::console::ui::theme::Theme;
 use switchboard::domain::Time;
 use switchboard::domain::api::{
     Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, LiveOutput, Overview,
-    Query, QueueRow, RunningTurn, SessionPage, SessionRow, StreamKind,
+    Query, QueueRow, RecoveryPage, RunningTurn, SessionPage, SessionRow, StreamKind,
 };
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::history::{Body, Entry, ToolResult};
@@ -45,6 +45,8 @@ pub struct Engine {
     pub queue: Vec<QueueRow>,
     pub events: Vec<Event>,
     pub drafts: HashMap<SessionKey, ComposerMemory>,
+    /// A page for each start, newest first; each knows the start that it is of.
+    pub recovery: Vec<RecoveryPage>,
 }
 
 impl Engine {
@@ -72,6 +74,7 @@ impl Engine {
             queue: Vec::new(),
             events: Vec::new(),
             drafts: HashMap::new(),
+            recovery: Vec::new(),
         }
     }
 
@@ -109,8 +112,22 @@ impl Engine {
             }
             Query::Events { .. } => Answer::Events(Vec::new()),
             Query::Search { .. } => Answer::Hits(Vec::new()),
+            Query::Recovery { start, .. } => Answer::Recovery(Box::new(self.recovery_page(start.as_ref()))),
             Query::Composer { key } => Answer::Composer(self.drafts.get(key).cloned().unwrap_or_default()),
             Query::Export { .. } => Answer::Document(String::new()),
+        }
+    }
+
+    fn recovery_page(&self, start: Option<&RunId>) -> RecoveryPage {
+        let page = match start {
+            Some(run) => {
+                self.recovery.iter().find(|page| page.chosen.as_ref().is_some_and(|row| row.run == *run))
+            }
+            None => self.recovery.first(),
+        };
+        RecoveryPage {
+            starts: self.recovery.iter().filter_map(|page| page.chosen.clone()).collect(),
+            ..page.cloned().unwrap_or_default()
         }
     }
 
@@ -119,9 +136,11 @@ impl Engine {
         Overview {
             engine: self.status.clone(),
             sessions: self.sessions.len(),
-            needs_you: in_state(SessionState::NeedsYou),
+            needs_you: self.sessions.iter().filter(|row| row.state.needs_a_person()).count(),
             running: in_state(SessionState::Runs),
             waiting: self.queue.iter().filter(|row| row.item.state == ItemState::Waiting).count(),
+            marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),
+            max_cuts: 3,
             last_event: self.events.last().map(|event| event.seq),
         }
     }

@@ -350,6 +350,8 @@ impl Tables {
                 needs_you: self.sessions.iter().filter(|row| row.state == SessionState::NeedsYou).count(),
                 running: self.sessions.iter().filter(|row| row.turn.is_some()).count(),
                 waiting: self.items.len(),
+                marked: 0,
+                max_cuts: 3,
                 last_event: None,
             })),
             Query::Sessions { filter, after, limit } => {

@@ -5,8 +5,10 @@
 
 mod command;
 mod query;
+mod recovery;
 mod update;
 
 pub use command::*;
 pub use query::*;
+pub use recovery::*;
 pub use update::*;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::recovery::RecoveryPage;
 use crate::domain::Time;
 use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
@@ -77,6 +78,13 @@ pub enum Query {
         /// At most so many.
         limit: usize,
     },
+    /// What restart recovery did: the history of starts, and the sessions of one of them.
+    Recovery {
+        /// Which start; none: the newest.
+        start: Option<RunId>,
+        /// At most so many starts, and so many sessions.
+        limit: usize,
+    },
     /// What the composer of a key holds and remembers.
     Composer {
         /// Whose.
@@ -132,6 +140,8 @@ pub enum Answer {
     Events(Vec<Event>),
     /// To [`Query::Search`].
     Hits(Vec<Hit>),
+    /// To [`Query::Recovery`].
+    Recovery(Box<RecoveryPage>),
     /// To [`Query::Composer`].
     Composer(ComposerMemory),
     /// To [`Query::Export`].
@@ -151,6 +161,10 @@ pub struct Overview {
     pub running: usize,
     /// Items that wait, in all sessions.
     pub waiting: usize,
+    /// Live sessions that carry a marker: they go on, or need a person.
+    pub marked: usize,
+    /// At how many cuts in a row a session is given up.
+    pub max_cuts: u32,
     /// The last event.
     pub last_event: Option<Seq>,
 }

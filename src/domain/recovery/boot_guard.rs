@@ -36,10 +36,11 @@ impl From<&LastExit> for After {
 }
 
 /// Whether a start may resume by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "guard", rename_all = "snake_case")]
 pub enum BootGuard {
     /// It may.
+    #[default]
     Open,
     /// For this start automatic resume is held, and so are the waiting items of the sessions to resume
     /// and the catch-up of schedules. Everything else works.
@@ -57,6 +58,14 @@ pub enum BootGuard {
 /// Starts are in a row if each was unclean, had sessions to resume, and came less than the gap after
 /// the one before. A clock that was set back counts as no gap: to hold is the safe side.
 pub fn boot_guard(this: &Start, earlier: &[Start], limits: &Limits) -> BootGuard {
+    match in_row(this, earlier, limits) {
+        (starts, Some(since)) if starts >= limits.boot_guard_starts => BootGuard::Hold { starts, since },
+        _ => BootGuard::Open,
+    }
+}
+
+/// How many starts are in a row, this one the last of them, and when the first of them was.
+pub fn in_row(this: &Start, earlier: &[Start], limits: &Limits) -> (u32, Option<Time>) {
     let mut first: Option<&Start> = None;
     let mut starts: u32 = 0;
     for start in std::iter::once(this).chain(earlier) {
@@ -67,10 +76,7 @@ pub fn boot_guard(this: &Start, earlier: &[Start], limits: &Limits) -> BootGuard
         first = Some(start);
         starts = starts.saturating_add(1);
     }
-    match first {
-        Some(first) if starts >= limits.boot_guard_starts => BootGuard::Hold { starts, since: first.at },
-        _ => BootGuard::Open,
-    }
+    (starts, first.map(|first| first.at))
 }
 
 impl BootGuard {

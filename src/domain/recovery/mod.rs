@@ -2,8 +2,9 @@
 //!
 //! [`last_exit`] says how the engine before ended, [`judge`] what becomes of each session,
 //! [`boot_guard`] whether anything may be resumed by itself, and [`plan`] puts them together. What a
-//! resumed agent is told stands in [`resume_message`].
+//! resumed agent is told stands in [`resume_message`], what became of a session in [`RecoveryState`].
 
+mod aftermath;
 mod boot_guard;
 mod exit;
 mod plan;
@@ -12,6 +13,7 @@ mod verdict;
 
 use std::time::Duration;
 
+pub use aftermath::*;
 pub use boot_guard::*;
 pub use exit::*;
 pub use plan::*;

@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::{After, BootGuard, Facts, Freshness, LastExit, Limits, Start, Verdict, boot_guard, judge};
+use super::{
+    After, BootGuard, Facts, Freshness, LastExit, Limits, Start, Verdict, boot_guard, in_row, judge,
+};
 use crate::domain::Time;
 use crate::domain::id::SessionId;
 
@@ -16,6 +18,8 @@ pub struct Plan {
     pub to_resume: Vec<SessionId>,
     /// Whether the boot guard holds.
     pub guard: BootGuard,
+    /// How many starts are in a row, this one the last of them.
+    pub in_row: u32,
     /// This start, for the history.
     pub start: Start,
 }
@@ -36,6 +40,7 @@ pub fn plan(sessions: &[Facts], exit: &LastExit, earlier: &[Start], limits: &Lim
     let start = Start { at: now, after: After::from(exit), to_resume: due.len() };
     Plan {
         guard: boot_guard(&start, earlier, limits),
+        in_row: in_row(&start, earlier, limits).0,
         start,
         to_resume: due.into_iter().map(|facts| facts.session.clone()).collect(),
         verdicts: judged.into_iter().map(|(facts, verdict)| (facts.session.clone(), verdict)).collect(),

@@ -32,10 +32,13 @@ ALTER TABLE runs ADD COLUMN stamped_at INTEGER;
 ALTER TABLE runs ADD COLUMN exit TEXT;
 ALTER TABLE runs ADD COLUMN to_resume INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN guard TEXT;
+-- How many unclean starts with something to resume came in a row, this one among them.
+ALTER TABLE runs ADD COLUMN in_row INTEGER NOT NULL DEFAULT 0;
 -- The run that has this home, and its limits.
 ALTER TABLE house ADD COLUMN run INTEGER REFERENCES runs (n);
 ALTER TABLE house ADD COLUMN max_cuts INTEGER NOT NULL DEFAULT 3;
 ALTER TABLE house ADD COLUMN max_resumes INTEGER NOT NULL DEFAULT 4;
+ALTER TABLE house ADD COLUMN guard_starts INTEGER NOT NULL DEFAULT 5;
 
 -- What each start decided about each session that it looked at.
 CREATE TABLE recoveries (
@@ -47,7 +50,7 @@ CREATE TABLE recoveries (
     -- What was cut off: the message's first words, and the last tool call.
     message  TEXT,
     tool     TEXT,
-    -- The turn that resumed it, and what else took its mark away.
+    -- The turn that resumed it, and what took its marker away; without that a later start decided anew.
     turn     INTEGER REFERENCES turns (id),
     cleared  TEXT,
     ended_at INTEGER

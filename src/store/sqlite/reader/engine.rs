@@ -13,6 +13,8 @@ impl Reader<'_> {
                  (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank IN (0, 3)) AS needs_you,
                  (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = 1) AS running,
                  (SELECT count(*) FROM items WHERE state = 'waiting') AS waiting,
+                 (SELECT count(*) FROM sessions WHERE marker IS NOT NULL AND ended_at IS NULL) AS marked,
+                 max_cuts,
                  (SELECT max(seq) FROM events) AS last_event,
                  CASE WHEN stopping_why IS NOT NULL THEN 'stopping'
                       WHEN held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate
@@ -24,6 +26,8 @@ impl Reader<'_> {
                     needs_you: row.get("needs_you")?,
                     running: row.get("running")?,
                     waiting: row.get("waiting")?,
+                    marked: row.get("marked")?,
+                    max_cuts: row.get("max_cuts")?,
                     last_event: row.get("last_event")?,
                     gate: row.get("gate")?,
                 })

@@ -4,6 +4,7 @@ mod conversation;
 mod engine;
 mod events;
 mod queue;
+mod recovery;
 mod search;
 mod sessions;
 
@@ -11,13 +12,13 @@ use rusqlite::{Connection, Params, Row};
 
 use super::sql;
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, SessionCursor, SessionPage,
-    SessionRow,
+    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, SessionCursor,
+    SessionPage, SessionRow,
 };
 use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
-use crate::domain::id::{ItemId, MessageId, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::Item;
 use crate::store::{Counts, Queries, Result};
 
@@ -122,6 +123,10 @@ impl Queries for Reader<'_> {
 
     fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>> {
         self.search(words, limit)
+    }
+
+    fn recovery(&self, start: Option<&RunId>, limit: usize) -> Result<RecoveryPage> {
+        self.recovery(start, limit)
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

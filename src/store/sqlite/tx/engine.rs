@@ -37,8 +37,8 @@ impl Tx<'_> {
 
     fn keep_run(&mut self, run: &NewRun, exit: &LastExit, plan: &Plan) -> Result<()> {
         let n = self.insert(
-            "INSERT INTO runs (id, pid, version, started_at, exit, to_resume, guard)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO runs (id, pid, version, started_at, exit, to_resume, guard, in_row)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             (
                 &run.run,
                 run.pid,
@@ -47,11 +47,12 @@ impl Tx<'_> {
                 json(exit)?,
                 plan.to_resume.len(),
                 json(&plan.guard)?,
+                plan.in_row,
             ),
         )?;
         self.execute(
             "UPDATE house SET stopping_why = NULL, run = ?1, busy_mode = ?2, max_queued = ?3, steerable = ?4,
-                 max_cuts = ?5, max_resumes = ?6",
+                 max_cuts = ?5, max_resumes = ?6, guard_starts = ?7",
             (
                 n,
                 run.defaults.busy_mode,
@@ -59,6 +60,7 @@ impl Tx<'_> {
                 run.defaults.steerable,
                 run.limits.max_cuts,
                 run.limits.max_parallel,
+                run.limits.boot_guard_starts,
             ),
         )?;
         Ok(())

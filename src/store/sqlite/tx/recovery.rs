@@ -11,7 +11,7 @@ use crate::domain::Time;
 use crate::domain::event::{EventKind, excerpt};
 use crate::domain::id::{ChatType, ItemId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason};
-use crate::domain::queue::Gate;
+use crate::domain::queue::{Gate, Source};
 use crate::domain::recovery::{
     After, BootGuard, EFFECT_UNKNOWN, Facts, LastExit, LastRun, NewestTurn, Owed, Plan, Start, Verdict,
     last_exit, plan, resume_line, resume_message, room,
@@ -162,32 +162,60 @@ impl Tx<'_> {
         self.keep_verdict(standing, verdict)
     }
 
-    /// The row that the recovery view shows of this session and this start.
+    /// The row that the recovery view shows of this session and this start. One of an earlier start that
+    /// is still open ends here.
     fn keep_verdict(&mut self, standing: &Standing, verdict: &Verdict) -> Result<()> {
-        let cut = self.first(
-            "SELECT i.text, (SELECT tool || ' ' || arguments FROM messages
-                 WHERE turn = t.id AND role = 'tool' ORDER BY id DESC LIMIT 1)
-             FROM turns t JOIN items i ON i.id = t.item WHERE t.id = ?1 AND t.state <> 'done'",
-            (standing.last_turn,),
-            |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?)),
+        let (message, tool) = self.cut_off(standing)?;
+        self.execute(
+            "UPDATE recoveries SET ended_at = (SELECT started_at FROM runs JOIN house ON runs.n = house.run)
+             WHERE session = ?1 AND ended_at IS NULL",
+            (&standing.id,),
         )?;
-        let (message, tool) = cut.unzip();
         let verdict_text = json(verdict)?;
-        let open = matches!(verdict, Verdict::Pending { .. });
+        let cleared = matches!(verdict, Verdict::OwesNothing).then_some(Clearing::NothingOwed);
         self.insert(
-            "INSERT INTO recoveries (run, session, verdict, cuts, message, tool, ended_at)
-             SELECT run, ?1, ?2, ?3, ?4, ?5, CASE WHEN ?6 THEN NULL ELSE started_at END
+            "INSERT INTO recoveries (run, session, verdict, cuts, message, tool, cleared, ended_at)
+             SELECT run, ?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN ?6 IS NOT NULL THEN started_at END
              FROM house JOIN runs ON runs.n = house.run",
             params![
                 standing.id,
                 verdict_text,
                 standing.cuts,
                 message.as_deref().map(excerpt),
-                tool.flatten().as_deref().map(excerpt),
-                open,
+                tool.as_deref().map(excerpt),
+                cleared.as_ref().map(json).transpose()?,
             ],
         )?;
         Ok(())
+    }
+
+    /// The message and the last tool call of what was cut off. A resume that was cut off again is told by
+    /// what it went on with.
+    fn cut_off(&self, standing: &Standing) -> Result<(Option<String>, Option<String>)> {
+        let cut = self.first(
+            "WITH RECURSIVE walk (turn, role, tool, arguments, previous) AS (
+                 SELECT turn, role, tool, arguments, previous FROM messages WHERE id = ?2
+                 UNION ALL
+                 SELECT m.turn, m.role, m.tool, m.arguments, m.previous
+                 FROM walk w CROSS JOIN messages m ON m.id = w.previous WHERE m.turn = ?1)
+             SELECT i.source, i.text, (SELECT tool || ' ' || arguments FROM walk
+                 WHERE turn = ?1 AND role = 'tool' LIMIT 1)
+             FROM turns t JOIN items i ON i.id = t.item WHERE t.id = ?1 AND t.state <> 'done'",
+            (standing.last_turn, standing.last_message),
+            |row| Ok((row.get::<_, Source>(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?)),
+        )?;
+        let Some((source, text, tool)) = cut else { return Ok((None, None)) };
+        if source != Source::Recovery {
+            return Ok((Some(text), tool));
+        }
+        let before = self.first(
+            "SELECT message, tool FROM recoveries WHERE session = ?1 AND ended_at IS NULL
+             ORDER BY id DESC LIMIT 1",
+            (&standing.id,),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let (message, earlier_tool) = before.unwrap_or_default();
+        Ok((message, tool.or(earlier_tool)))
     }
 
     fn hold_resume(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
