@@ -3,6 +3,9 @@
 //! The feature `failpoints` turns them on, and `SWITCHBOARD_FAILPOINTS` says which: `store-in-commit=3`
 //! is the third time that point is passed. Without the feature nothing of this is left.
 
+#[cfg(feature = "failpoints")]
+use std::path::Path;
+
 /// Arms the points that the environment names.
 #[cfg(feature = "failpoints")]
 pub fn arm() {
@@ -30,3 +33,32 @@ pub(crate) fn pass(name: &str) {
 
 #[cfg(not(feature = "failpoints"))]
 pub(crate) fn pass(_name: &str) {}
+
+/// Makes the disk of one store full, until [`free_disk`].
+#[cfg(feature = "failpoints")]
+pub fn fill_disk(store: &Path) {
+    let _ = fail::cfg(full_disk(store), "return");
+}
+
+/// Gives the disk of one store room again.
+#[cfg(feature = "failpoints")]
+pub fn free_disk(store: &Path) {
+    fail::remove(full_disk(store));
+}
+
+/// Whether the disk of a store was made full.
+#[cfg(feature = "failpoints")]
+pub(crate) fn disk_is_full(store: &Path) -> bool {
+    fail::fail_point!(&full_disk(store), |_| true);
+    false
+}
+
+#[cfg(feature = "failpoints")]
+fn full_disk(store: &Path) -> String {
+    format!("full-disk {}", store.display())
+}
+
+#[cfg(not(feature = "failpoints"))]
+pub(crate) fn disk_is_full(_store: &std::path::Path) -> bool {
+    false
+}

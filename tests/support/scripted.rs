@@ -66,6 +66,22 @@ impl Played {
         let _ = self.end.send(Ok(()));
     }
 
+    /// Says something if anyone still listens.
+    pub fn try_emit(&self, event: AgentEvent) {
+        let _ = self.output.try_send(event);
+    }
+
+    /// Ends the turn with an answer if anyone still listens.
+    pub fn finish(self) {
+        self.try_emit(AgentEvent::Text("the answer".to_owned()));
+        let _ = self.end.send(Ok(()));
+    }
+
+    /// Whether the engine has given the turn up.
+    pub fn is_gone(&self) -> bool {
+        self.output.is_closed()
+    }
+
     /// Ends the turn with an error.
     pub fn fail(self, error: &str) {
         let _ = self.end.send(Err(AgentError::Failed(error.to_owned())));

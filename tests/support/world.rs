@@ -29,6 +29,7 @@ pub struct Setup {
     pub max_items: usize,
     pub steering: Steering,
     pub start_up: StartUp,
+    pub patience: Patience,
 }
 
 impl Default for Setup {
@@ -38,6 +39,7 @@ impl Default for Setup {
             max_items: 500,
             steering: Steering::TakesNone,
             start_up: StartUp::Run,
+            patience: Patience::default(),
         }
     }
 }
@@ -68,7 +70,7 @@ impl World {
         home: tempfile::TempDir,
         receipt: FoundReceipt,
     ) -> Self {
-        let (store, feed) = Store::open(&home.path().join("state.db"), Patience::default()).unwrap();
+        let (store, feed) = Store::open(&home.path().join("state.db"), setup.patience).unwrap();
         let (agent, backend) = Scripted::new(setup.steering);
         let parts = Parts {
             store,
@@ -101,6 +103,27 @@ impl World {
         let receipt = Receipt { run: run.run, pid: run.pid, at: run.since };
         drop(engine);
         Self::start(setup, clock, home, FoundReceipt::Whole(receipt)).await
+    }
+
+    /// Starts another engine on the same home, after this one has stopped in order.
+    pub async fn start_again(&mut self, setup: Setup) {
+        let run = self.engine.run();
+        let receipt = Receipt { run: run.run, pid: run.pid, at: run.since };
+        let home = std::mem::replace(&mut self.home, tempfile::tempdir().unwrap());
+        *self = Self::start(setup, Arc::clone(&self.clock), home, FoundReceipt::Whole(receipt)).await;
+    }
+
+    /// Starts another engine on a copy of what is committed in this home, as after a power cut.
+    pub async fn copy(&self, setup: Setup) -> Self {
+        let copy = tempfile::tempdir().unwrap();
+        let between_commits = rusqlite::Connection::open(self.path("state.db")).unwrap();
+        between_commits.busy_timeout(Duration::from_secs(10)).unwrap();
+        between_commits.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for file in ["state.db", "state.db-wal"] {
+            std::fs::copy(self.path(file), copy.path().join(file)).unwrap();
+        }
+        between_commits.execute_batch("ROLLBACK").unwrap();
+        Self::start(setup, Arc::clone(&self.clock), copy, FoundReceipt::Nothing).await
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

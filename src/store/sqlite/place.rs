@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::open::beside;
+use crate::failpoint;
 use crate::store::{Result, StoreError};
 
 /// The file of an open store and its log, and which ones they were when it was opened.
@@ -29,6 +30,9 @@ impl Place {
 
     /// [`StoreError::Unavailable`] if one of them was removed or replaced.
     pub(super) fn check(&self) -> Result<()> {
+        if failpoint::disk_is_full(&self.file.0) {
+            return Err(StoreError::Unavailable { why: "database or disk is full".to_owned() });
+        }
         self.check_file()?;
         check(&self.log, "put the same file back, or stop the engine, which saves all that was kept")
     }
