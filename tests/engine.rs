@@ -16,9 +16,10 @@ use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
 use switchboard::domain::id::SessionKey;
 use switchboard::domain::queue::{Ack, BusyMode, Gate, ItemState, Refusal};
+use switchboard::domain::recovery::LastExit;
 use switchboard::domain::session::{EndReason, HoldReason, SessionState};
 use switchboard::domain::turn::{Outcome, StopCause};
-use switchboard::engine::StartUp;
+use switchboard::engine::{Clock, StartUp};
 
 fn busy(mode: BusyMode) -> Setup {
     Setup { busy_mode: mode, ..Setup::default() }
@@ -685,4 +686,28 @@ async fn looking_never_moves_the_last_activity() {
     world.type_into("s", "/title a name").await.unwrap();
     let world = world.restart(Setup::default()).await;
     assert_eq!(world.row("s").await.session.last_activity_at, before);
+}
+
+#[tokio::test]
+async fn an_engine_stamps_that_it_is_alive_and_the_next_start_knows_when_it_died() {
+    let world = World::new(Setup::default()).await;
+    let began = world.clock.now();
+    for _ in 0..3 {
+        world.advance(10).await;
+        // What is kept after the stamp shows that the stamp is kept.
+        world.engine.command(Command::Hold { why: "later".to_owned() }).await.unwrap();
+    }
+    world.advance(9).await;
+    let world = world.restart_without_a_receipt(Setup::default()).await;
+    let exits: Vec<LastExit> = world
+        .events()
+        .await
+        .into_iter()
+        .filter_map(|event| match event.kind {
+            EventKind::EngineStarted { exit, .. } => exit,
+            _ => None,
+        })
+        .collect();
+    let Some(LastExit::Unclean { last_sign_of_life, .. }) = exits.last() else { panic!("{exits:?}") };
+    assert_eq!(*last_sign_of_life, began + Duration::from_secs(30));
 }

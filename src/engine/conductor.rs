@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::shared::Shared;
 use super::turn::{self, Running};
@@ -21,7 +22,7 @@ use crate::domain::queue::Gate;
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, StopCause};
 use crate::failpoint;
-use crate::store::Feed;
+use crate::store::{Feed, StoreError};
 
 /// How long after the drain's end a turn may take to be kept as cut before the engine goes without it.
 const LAST_WRITES: Duration = Duration::from_secs(10);
@@ -99,6 +100,7 @@ impl Conductor {
 
     /// Conducts until the engine has stopped.
     pub(super) async fn run(mut self) {
+        let signs = AbortOnDropHandle::new(tokio::spawn(stamp_signs_of_life(Arc::clone(&self.shared))));
         self.probe();
         loop {
             let due = self.next_due();
@@ -118,6 +120,7 @@ impl Conductor {
             }
             self.close_if_drained();
         }
+        drop(signs);
         self.shared.store.close().await;
         let _ = self.stopped.send(true);
     }
@@ -369,5 +372,22 @@ impl Conductor {
                 }
             }
         });
+    }
+}
+
+/// Stamps that this engine is alive, one stamp at a time: the next start learns from it when this one
+/// died. That it began is a sign already.
+async fn stamp_signs_of_life(shared: Arc<Shared>) {
+    let mut signs = interval(shared.settings.recovery.sign_of_life);
+    signs.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    signs.tick().await;
+    loop {
+        signs.tick().await;
+        let at = shared.now();
+        match shared.store.write(move |transitions| transitions.stamp_run(at)).await {
+            Ok(()) => {}
+            Err(StoreError::Closed) => return,
+            Err(error) => tracing::warn!(%error, "the sign of life is not in the store"),
+        }
     }
 }

@@ -96,13 +96,22 @@ impl World {
 
     /// Stops the engine in order and starts another on the same home.
     pub async fn restart(self, setup: Setup) -> Self {
+        let run = self.engine.run();
+        let receipt = Receipt { run: run.run, pid: run.pid, at: run.since };
+        self.restart_with(setup, FoundReceipt::Whole(receipt)).await
+    }
+
+    /// Stops the engine and starts another on the same home, which finds no receipt.
+    pub async fn restart_without_a_receipt(self, setup: Setup) -> Self {
+        self.restart_with(setup, FoundReceipt::Nothing).await
+    }
+
+    async fn restart_with(self, setup: Setup, receipt: FoundReceipt) -> Self {
         self.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
         self.engine.stopped().await;
         let Self { engine, clock, home, .. } = self;
-        let run = engine.run();
-        let receipt = Receipt { run: run.run, pid: run.pid, at: run.since };
         drop(engine);
-        Self::start(setup, clock, home, FoundReceipt::Whole(receipt)).await
+        Self::start(setup, clock, home, receipt).await
     }
 
     /// Starts another engine on the same home, after this one has stopped in order.
@@ -251,6 +260,11 @@ impl World {
 
     /// All events so far, as words.
     pub async fn log(&self) -> Vec<String> {
+        self.events().await.iter().map(|event| event.kind.words()).collect()
+    }
+
+    /// All events so far.
+    pub async fn events(&self) -> Vec<Event> {
         let query = Query::Events {
             page: switchboard::domain::api::EventPage::Newest,
             level: Level::Debug,
@@ -258,7 +272,7 @@ impl World {
             limit: 1_000,
         };
         match self.engine.query(query).await.unwrap() {
-            Answer::Events(events) => events.iter().map(|event| event.kind.words()).collect(),
+            Answer::Events(events) => events,
             other => panic!("{other:?}"),
         }
     }
