@@ -9,15 +9,16 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use support::scripted::Steering;
-use support::world::{Setup, World};
+use support::world::{Setup, World, restart};
 use switchboard::agent::AgentEvent;
 use switchboard::domain::api::{Answer, Command, Direction, Query, Reply};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
 use switchboard::domain::id::SessionKey;
-use switchboard::domain::queue::{Ack, BusyMode, Gate, ItemState, Refusal};
-use switchboard::domain::recovery::LastExit;
+use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Refusal, Source};
+use switchboard::domain::recovery::{AfterStop, LastExit};
 use switchboard::domain::session::{EndReason, HoldReason, SessionState};
+use switchboard::domain::slash::Ask;
 use switchboard::domain::turn::{Outcome, StopCause};
 use switchboard::engine::{Clock, StartUp};
 
@@ -698,7 +699,7 @@ async fn an_engine_stamps_that_it_is_alive_and_the_next_start_knows_when_it_died
         world.engine.command(Command::Hold { why: "later".to_owned() }).await.unwrap();
     }
     world.advance(9).await;
-    let world = world.restart_without_a_receipt(Setup::default()).await;
+    let world = world.copy(Setup::default()).await;
     let exits: Vec<LastExit> = world
         .events()
         .await
@@ -710,4 +711,134 @@ async fn an_engine_stamps_that_it_is_alive_and_the_next_start_knows_when_it_died
         .collect();
     let Some(LastExit::Unclean { last_sign_of_life, .. }) = exits.last() else { panic!("{exits:?}") };
     assert_eq!(*last_sign_of_life, began + Duration::from_secs(30));
+}
+
+async fn status(world: &World, session: &str) -> String {
+    match world.type_into(session, "/status").await {
+        Ok(Reply::Shown { text, .. }) => text,
+        other => panic!("no status: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_a_restart_cuts_is_marked_so_and_resumed() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    let mut world = world.cut_by_a_restart(turn).await;
+    let resumed = world.agent.next_turn().await;
+    assert!(resumed.message.contains("because the engine was restarted"), "{}", resumed.message);
+    let told = status(&world, "s").await;
+    let expected = "marker       resume pending: cut off at the end of a restart's drain, attempts 1/3 (since 13:00, 31 s ago)";
+    assert!(told.contains(expected), "{told}");
+    let stopping = world.log().await.into_iter().find(|line| line.starts_with("engine restarts"));
+    assert_eq!(stopping.as_deref(), Some("engine restarts: test"));
+    resumed.answer("done").await;
+    world.turn_ended().await;
+    assert!(status(&world, "s").await.contains("marker       none"));
+}
+
+#[tokio::test]
+async fn a_restart_warns_where_one_more_cut_would_suspend_a_running_session() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    for cuts in 1..=2 {
+        let turn = world.agent.next_turn().await;
+        world = world.cut_by_a_restart(turn).await;
+        assert_eq!(world.row("s").await.session.cuts, cuts);
+    }
+    let turn = world.agent.next_turn().await;
+    let Ok(Reply::Asks { question, confirm }) = world.type_into("s", "/restart").await else {
+        panic!("nobody was asked")
+    };
+    assert_eq!(question, "one more cut suspends s (2 of 3 cuts), which runs now and may outlast the drain");
+    assert_eq!(confirm, "/restart!");
+    assert_eq!(world.overview().await.engine.gate, Gate::Open);
+    let from_outside = world
+        .engine
+        .command(Command::Submit {
+            to: SessionKey::local("s").unwrap(),
+            text: "/restart".to_owned(),
+            intent: Intent::Plain,
+            source: Source::CommandLine,
+        })
+        .await;
+    assert!(matches!(from_outside, Err(Refusal::WouldLose { .. })), "{from_outside:?}");
+
+    world.type_into("s", "/restart!").await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.advance(31).await;
+    turn.obey_stop().await;
+    let world = world.next_start(Setup::default()).await;
+    let row = world.row("s").await;
+    assert_eq!((row.state, row.session.cuts), (SessionState::Suspended, 3));
+    assert!(world.agent.turn_already_begun().await.is_none());
+}
+
+#[tokio::test]
+async fn a_restart_needs_no_answer_where_no_session_is_in_danger() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    let reply = world.type_into("s", "/restart").await.unwrap();
+    assert!(matches!(&reply, Reply::Done { words, undo: Some(_) } if words == "restarting"), "{reply:?}");
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    let refused = world.type_into("s", "/restart").await;
+    let told = "refused: the engine restarts already: /restart";
+    assert_eq!(refused.unwrap_err().to_string(), told);
+    turn.answer("finished in time").await;
+    let world = world.next_start(Setup::default()).await;
+    assert!(world.agent.turn_already_begun().await.is_none());
+    assert_eq!(world.row("s").await.session.marker, None);
+}
+
+#[tokio::test]
+async fn a_stop_during_a_restart_is_the_end() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.engine.command(restart(Ask::Never)).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.engine.command(Command::Stop { why: "enough".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    let drain = world.overview().await.engine.drain.unwrap();
+    assert_eq!((drain.why.as_str(), drain.then), ("enough", AfterStop::End));
+    turn.answer("done").await;
+    world.engine.stopped().await;
+}
+
+#[tokio::test]
+async fn cut_now_ends_the_drain_at_once() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.engine.command(Command::CutNow).await.unwrap();
+    turn.obey_stop().await;
+    let ended = world.turn_ended().await;
+    assert!(ended.kind.words().contains("the engine stopped"), "{}", ended.kind.words());
+    world.engine.stopped().await;
+}
+
+#[tokio::test]
+async fn a_session_is_given_up_and_taken_back_by_command() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.send("s", "/queue later").await;
+    let old = world.id("s").await;
+    let reply = world.type_into("s", "/suspend").await.unwrap();
+    assert!(matches!(reply, Reply::Done { undo: Some(_), .. }), "{reply:?}");
+    turn.obey_stop().await;
+    world.turn_ended().await;
+    let told = status(&world, "s").await;
+    assert!(told.contains("marker       suspended: given up by the operator"), "{told}");
+    assert!(world.type_into("s", "/suspend").await.is_err());
+    assert!(world.type_into("s", "/continue").await.is_err(), "suspended wins");
+
+    world.type_into("s", "/unsuspend").await.unwrap();
+    assert_eq!(world.run_turns(1).await, ["later"]);
+    assert_eq!(world.id("s").await, old);
+    assert!(world.type_into("s", "/unsuspend").await.is_err());
 }

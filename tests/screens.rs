@@ -17,6 +17,7 @@ use switchboard::console::ui::theme::{Colours, NAMES, Theme};
 use switchboard::domain::api::{Drain, EngineHold, StoreTrouble, Update};
 use switchboard::domain::id::ChatType;
 use switchboard::domain::queue::{Gate, ItemState, Lane};
+use switchboard::domain::recovery::AfterStop;
 
 use support::models::{self, Engine};
 use support::vt::Screen;
@@ -56,6 +57,7 @@ fn drains(width: u16, height: u16) -> Model {
         .collect();
     let drain = Drain {
         why: "ctrl-c, y in this window".to_owned(),
+        then: AfterStop::End,
         since: models::now() - TimeDelta::seconds(18),
         until: models::now() + TimeDelta::seconds(12),
         waits_for,

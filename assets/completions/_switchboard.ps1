@@ -37,6 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
+            [CompletionResult]::new('restart', 'restart', [CompletionResultType]::ParameterValue, 'Restart the engine: its process begins anew after the drain; what that cuts is resumed')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'The settings; without a command as `print`')
             [CompletionResult]::new('keymap', 'keymap', [CompletionResultType]::ParameterValue, 'The key map in effect: the shipped one with the changes of the home''s keymap.toml')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the store, the agent and the terminal')
@@ -136,6 +137,14 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'switchboard;restart' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Don''t ask, though one more cut would suspend a session that runs')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'switchboard;config' {
             [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
@@ -222,6 +231,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
+            [CompletionResult]::new('restart', 'restart', [CompletionResultType]::ParameterValue, 'Restart the engine: its process begins anew after the drain; what that cuts is resumed')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'The settings; without a command as `print`')
             [CompletionResult]::new('keymap', 'keymap', [CompletionResultType]::ParameterValue, 'The key map in effect: the shipped one with the changes of the home''s keymap.toml')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the store, the agent and the terminal')
@@ -257,6 +267,9 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;stop' {
+            break
+        }
+        'switchboard;help;restart' {
             break
         }
         'switchboard;help;config' {

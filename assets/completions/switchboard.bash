@@ -46,6 +46,9 @@ _switchboard() {
             switchboard,release)
                 cmd="switchboard__subcmd__release"
                 ;;
+            switchboard,restart)
+                cmd="switchboard__subcmd__restart"
+                ;;
             switchboard,send)
                 cmd="switchboard__subcmd__send"
                 ;;
@@ -115,6 +118,9 @@ _switchboard() {
             switchboard__subcmd__help,release)
                 cmd="switchboard__subcmd__help__subcmd__release"
                 ;;
+            switchboard__subcmd__help,restart)
+                cmd="switchboard__subcmd__help__subcmd__restart"
+                ;;
             switchboard__subcmd__help,send)
                 cmd="switchboard__subcmd__help__subcmd__send"
                 ;;
@@ -146,7 +152,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue recovery send events hold release stop config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery send events hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -376,7 +382,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue recovery send events hold release stop config keymap doctor completions help"
+            opts="serve status sessions queue recovery send events hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -571,6 +577,20 @@ _switchboard() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        switchboard__subcmd__help__subcmd__restart)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         switchboard__subcmd__help__subcmd__send)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -731,6 +751,24 @@ _switchboard() {
             ;;
         switchboard__subcmd__release)
             opts="-h --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__restart)
+            opts="-h --yes --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -34,6 +34,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
             cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
+            cand restart 'Restart the engine: its process begins anew after the drain; what that cuts is resumed'
             cand config 'The settings; without a command as `print`'
             cand keymap 'The key map in effect: the shipped one with the changes of the home''s keymap.toml'
             cand doctor 'Examine the home, the settings, the store, the agent and the terminal'
@@ -122,6 +123,13 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'switchboard;restart'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --yes 'Don''t ask, though one more cut would suspend a session that runs'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'switchboard;config'= {
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
@@ -196,6 +204,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
             cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
+            cand restart 'Restart the engine: its process begins anew after the drain; what that cuts is resumed'
             cand config 'The settings; without a command as `print`'
             cand keymap 'The key map in effect: the shipped one with the changes of the home''s keymap.toml'
             cand doctor 'Examine the home, the settings, the store, the agent and the terminal'
@@ -221,6 +230,8 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;release'= {
         }
         &'switchboard;help;stop'= {
+        }
+        &'switchboard;help;restart'= {
         }
         &'switchboard;help;config'= {
             cand check 'Tell what is wrong in config.toml and keymap.toml, with file and line'

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-use super::Exit;
 use super::context::{Context, Mode};
 use super::output::{at_a_terminal, stderr_line};
+use super::{Anew, Exit};
 use super::{keymap, serve};
 use crate::config::log::{self, AlsoTo};
 use crate::config::{Config, Home, LockError, OnTerminalClose};
@@ -20,6 +20,7 @@ use crate::console::app::msg::Leave;
 use crate::console::{self, ConsoleOptions, Ended, Engines};
 use crate::control::{Client, Host, HostError, SocketClient};
 use crate::domain::api::Command;
+use crate::domain::recovery::AfterStop;
 
 /// An engine that has the lock opens its socket within this, or is stuck.
 const STARTING: Duration = Duration::from_secs(5);
@@ -101,8 +102,15 @@ async fn after_own_engine(
         // An engine that stops already says so; it stops either way.
         let _ = client.command(Command::Stop { why: why.to_owned() }).await;
     }
-    serve::until_stopped(host).await?;
-    Ok(after_another(&ended?))
+    // The screen comes back only where it was not left.
+    let anew = match &ended {
+        Ok(Ended::Left(Leave::Stopped)) => Anew::Same,
+        _ => Anew::Serve,
+    };
+    match (serve::until_stopped(host).await?, ended?) {
+        (AfterStop::Restart, _) => Ok(Exit::Restart(anew)),
+        (AfterStop::End, ended) => Ok(after_another(&ended)),
+    }
 }
 
 /// What is left to say when no engine of ours runs any more.

@@ -60,6 +60,7 @@ enum Noun {
     Hold(hold::Hold),
     Release(hold::Release),
     Stop(stop::Stop),
+    Restart(stop::Restart),
     Config(config::Config),
     Keymap(keymap::Keymap),
     Doctor(doctor::Doctor),
@@ -77,6 +78,26 @@ pub enum Exit {
     Usage,
     /// The console's terminal vanished.
     TerminalGone,
+    /// The engine stopped for a restart: the same process is to begin anew.
+    Restart(Anew),
+}
+
+/// As what a process begins anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anew {
+    /// As what it was, with the same arguments.
+    Same,
+    /// As `serve`: it was a console, and its screen was left or its terminal is gone.
+    Serve,
+}
+
+impl Anew {
+    /// The arguments that a process of these arguments, without its name, begins anew with. A hold is
+    /// kept in the store: `serve --hold` does not begin one that was released meanwhile.
+    pub fn arguments(self, before: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        let serve = (self == Self::Serve).then(|| OsString::from("serve"));
+        before.into_iter().filter(|argument| argument != "--hold").chain(serve).collect()
+    }
 }
 
 /// Does what the arguments say. Errors are for standard error and mean [`Exit::Failed`].
@@ -117,6 +138,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Hold(hold)) => hold.run(&context, out).await,
         Some(Noun::Release(release)) => release.run(&context, out).await,
         Some(Noun::Stop(stop)) => stop.run(&context, out).await,
+        Some(Noun::Restart(restart)) => restart.run(&context, out).await,
         Some(Noun::Config(config)) => config.run(&context, out),
         Some(Noun::Keymap(keymap)) => keymap.run(&context, out),
         Some(Noun::Doctor(doctor)) => doctor.run(&context, out).await,
@@ -132,4 +154,19 @@ fn print_usage(error: &clap::Error, out: &mut Out) -> anyhow::Result<Exit> {
     }
     out.text(&error.render().to_string())?;
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_begins_anew_with_the_same_arguments_but_never_with_a_new_hold() {
+        let anew = |anew: Anew, before: &[&str]| {
+            let arguments = anew.arguments(before.iter().map(OsString::from));
+            arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(anew(Anew::Same, &["--home", "/h", "serve", "--hold"]), ["--home", "/h", "serve"]);
+        assert_eq!(anew(Anew::Serve, &["--home", "/h"]), ["--home", "/h", "serve"]);
+    }
 }

@@ -16,7 +16,7 @@ use crate::config::{Config, EngineLock, Home, HomeError, LockError, leave_receip
 use crate::domain::Time;
 use crate::domain::api::{EngineRun, Update};
 use crate::domain::event::{Event, EventKind, Level};
-use crate::domain::recovery::{FoundReceipt, Receipt};
+use crate::domain::recovery::{AfterStop, FoundReceipt, Receipt};
 use crate::engine::{Clock, Engine, EngineHandle, Parts, StartUp, SystemClock};
 use crate::failpoint;
 use crate::store::{Patience, Store, StoreError};
@@ -118,7 +118,7 @@ async fn close_after(
     server.stop().await;
     let ended = ended(log.await);
     failpoint::pass("stop-before-receipt");
-    if ended == Ended::InOrder {
+    if matches!(ended, Ended::InOrder(_)) {
         leave_receipt_of(home, &engine.run()).await;
     }
     failpoint::pass("stop-with-receipt");
@@ -159,19 +159,21 @@ fn ended(joined: Result<Ended, JoinError>) -> Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// In order, and the store says so.
-    InOrder,
+    InOrder(AfterStop),
     /// By a failure of its own, or without a store that could be written.
     Broken,
 }
 
 /// Writes every event into the log, so that its files tell what the store tells.
 async fn write_log(mut updates: mpsc::Receiver<Update>) -> Ended {
-    let mut ended = Ended::Broken;
+    let (mut ended, mut after) = (Ended::Broken, AfterStop::End);
     while let Some(update) = updates.recv().await {
         match update {
             Update::Event(event) => {
-                if matches!(event.kind, EventKind::EngineStopped { .. }) {
-                    ended = Ended::InOrder;
+                match event.kind {
+                    EventKind::EngineStopping { then, .. } => after = then,
+                    EventKind::EngineStopped { .. } => ended = Ended::InOrder(after),
+                    _ => {}
                 }
                 write_event(&event);
             }
@@ -213,10 +215,14 @@ mod tests {
 
     #[tokio::test]
     async fn an_engine_ended_in_order_only_if_the_store_says_so() {
-        let stopping = EventKind::EngineStopping { why: "a test".to_owned() };
+        let stopping = |then| EventKind::EngineStopping { why: "a test".to_owned(), then };
         let stopped = EventKind::EngineStopped { run: RunId("1".to_owned()) };
         assert_eq!(after_events(vec![]).await, Ended::Broken);
-        assert_eq!(after_events(vec![stopping.clone()]).await, Ended::Broken);
-        assert_eq!(after_events(vec![stopping, stopped]).await, Ended::InOrder);
+        let (end, restart) = (stopping(AfterStop::End), stopping(AfterStop::Restart));
+        assert_eq!(after_events(vec![end.clone()]).await, Ended::Broken);
+        for (last, after) in [(&end, AfterStop::End), (&restart, AfterStop::Restart)] {
+            let told = vec![restart.clone(), last.clone(), stopped.clone()];
+            assert_eq!(after_events(told).await, Ended::InOrder(after));
+        }
     }
 }

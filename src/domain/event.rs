@@ -11,7 +11,7 @@ use super::Time;
 use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
-use super::recovery::LastExit;
+use super::recovery::{AfterStop, LastExit};
 use super::session::{EndReason, Hold, HoldReason};
 use super::turn::{Outcome, StopCause};
 
@@ -139,6 +139,9 @@ pub enum EventKind {
     EngineStopping {
         /// Who asked.
         why: String,
+        /// What comes after it.
+        #[serde(default)]
+        then: AfterStop,
     },
     /// The stop was called off.
     EngineStopCalledOff,
@@ -403,7 +406,8 @@ impl EventKind {
                 "boot guard: {starts} unclean starts in a row; {} not resumed by itself, /continue goes on",
                 count(*sessions, "session")
             ),
-            Self::EngineStopping { why } => format!("engine stops: {why}"),
+            Self::EngineStopping { why, then: AfterStop::End } => format!("engine stops: {why}"),
+            Self::EngineStopping { why, then: AfterStop::Restart } => format!("engine restarts: {why}"),
             Self::EngineStopCalledOff => "the stop was called off".to_owned(),
             Self::EngineStopped { .. } => "engine stopped in order".to_owned(),
             Self::EngineHeld { why } => format!("engine on hold: {why}"),

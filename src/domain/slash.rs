@@ -48,8 +48,14 @@ pub enum Slash {
     },
     /// Stop the running turn.
     Stop,
-    /// Release a held queue.
+    /// Go on with what was cut off, and with a held queue.
     Continue,
+    /// Give the session up.
+    Suspend,
+    /// Take a suspension back.
+    Unsuspend,
+    /// Restart the engine.
+    Restart(Ask),
     /// Hand text to the running turn.
     Steer(String),
     /// Show the busy mode.
@@ -79,7 +85,8 @@ pub enum Slash {
 }
 
 /// Whether to ask before something is lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ask {
     /// Ask.
     First,
@@ -148,7 +155,9 @@ pub const TABLE: &[Spec] = &[
         })
     },
     spec("stop", "", "stop the running turn; its queue stays, held", Allowed, |text| bare(text, Slash::Stop)),
-    spec("continue", "", "release a held queue", Allowed, |text| bare(text, Slash::Continue)),
+    spec("continue", "", "go on with what was cut off, and with a held queue", Allowed, |text| {
+        bare(text, Slash::Continue)
+    }),
     spec("steer", "TEXT", "hand text to the running turn", Allowed, |text| needed(text).map(Slash::Steer)),
     Spec {
         choices: &[
@@ -199,6 +208,16 @@ pub const TABLE: &[Spec] = &[
             }
         })
     },
+    spec("suspend", "", "give this session up: its next message starts anew", Allowed, |text| {
+        bare(text, Slash::Suspend)
+    }),
+    spec("unsuspend", "", "take a suspension back: the same session goes on", Allowed, |text| {
+        bare(text, Slash::Unsuspend)
+    }),
+    spec("restart", "", "restart the engine; what its drain cuts is resumed", Allowed, |text| {
+        bare(text, Slash::Restart(Ask::First))
+    }),
+    spec("restart!", "", "the same without asking", Allowed, |text| bare(text, Slash::Restart(Ask::Never))),
     spec("help", "[COMMAND]", "what the commands do", Allowed, |text| Ok(Slash::Help(optional(text)))),
     spec("quit", "", "leave the screen", Allowed, |text| bare(text, Slash::Quit)),
 ];

@@ -7,14 +7,19 @@ use tokio::sync::mpsc;
 use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::{slash, texts};
-use crate::domain::api::{Command, Direction, Reply};
+use crate::domain::Time;
+use crate::domain::api::{Command, Direction, Reply, SessionRow};
 use crate::domain::event::{EventKind, count, excerpt};
-use crate::domain::id::SessionKey;
-use crate::domain::marker::ResumeReason;
+use crate::domain::filter::Filter;
+use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::queue::{Destination, Intent, PutBack, Refusal, Source, check_text};
-use crate::domain::slash::{Draft, parse};
+use crate::domain::recovery::{AfterStop, next_cut_suspends};
+use crate::domain::slash::{Ask, Draft, parse};
 use crate::domain::turn::StopCause;
 use crate::store::{Accepted, NewGate, NewMessage, StoreError, Transitions};
+
+/// So many running sessions a restart looks at.
+const RUNNING: usize = 1_000;
 
 pub(super) async fn carry_out(
     shared: &Arc<Shared>,
@@ -23,7 +28,9 @@ pub(super) async fn carry_out(
 ) -> Result<Reply, Refusal> {
     let at = shared.now();
     match command {
-        Command::Submit { to, text, intent, source } => submit(shared, to, text, intent, source).await,
+        Command::Submit { to, text, intent, source } => {
+            submit(shared, orders, to, text, intent, source).await
+        }
         Command::OpenSession { key } => {
             let (fresh, wanted) = (shared.fresh_session(), key.clone());
             let session = write(shared, move |store| store.open_session(&wanted, &fresh, at)).await?;
@@ -38,15 +45,8 @@ pub(super) async fn carry_out(
             write(shared, move |store| store.release_queue(&session, "the operator", at)).await?;
             Ok(done("released"))
         }
-        Command::Suspend { session } => {
-            let of = session.clone();
-            write(shared, move |store| store.suspend_session(&of, at)).await?;
-            Ok(undoable("suspended: its next message starts anew", Command::Unsuspend { session }))
-        }
-        Command::Unsuspend { session } => {
-            write(shared, move |store| store.unsuspend_session(&session, at)).await?;
-            Ok(done("no longer suspended"))
-        }
+        Command::Suspend { session } => suspend(shared, session, at).await,
+        Command::Unsuspend { session } => unsuspend(shared, session, at).await,
         Command::MoveItem { item, direction } => {
             write(shared, move |store| store.move_item(item, direction, at)).await?;
             Ok(undoable("moved", Command::MoveItem { item, direction: back(direction) }))
@@ -94,7 +94,8 @@ pub(super) async fn carry_out(
             set_gate(shared, NewGate::Release).await?;
             Ok(done("released"))
         }
-        Command::Stop { why } => stop(shared, orders, why).await,
+        Command::Stop { why } => stop(shared, orders, why, AfterStop::End).await,
+        Command::Restart { why, ask } => restart(shared, orders, why, ask).await,
         Command::CutNow => {
             // A full inbox means that the conductor ends already.
             let _ = orders.try_send(Order::CutNow);
@@ -109,6 +110,7 @@ pub(super) async fn carry_out(
 
 async fn submit(
     shared: &Arc<Shared>,
+    orders: &mpsc::Sender<Order>,
     to: SessionKey,
     text: String,
     intent: Intent,
@@ -119,7 +121,9 @@ async fn submit(
     let outcome = async {
         match parse(&text) {
             Ok(Draft::Text(text)) => accept(shared, to.clone(), text, intent, source).await,
-            Ok(Draft::Command(command, _)) => slash::carry_out(shared, to.clone(), command, source).await,
+            Ok(Draft::Command(command, _)) => {
+                slash::carry_out(shared, orders, to.clone(), command, source).await
+            }
             Err(refusal) => Err(refusal),
         }
     };
@@ -182,17 +186,71 @@ async fn restore(shared: &Arc<Shared>, items: Vec<PutBack>) -> Result<Reply, Ref
     Ok(done(&format!("{} back in the queue", count(restored, "item"))))
 }
 
+pub(super) async fn suspend(shared: &Arc<Shared>, session: SessionId, at: Time) -> Result<Reply, Refusal> {
+    let of = session.clone();
+    write(shared, move |store| store.suspend_session(&of, at)).await?;
+    Ok(undoable("suspended: its next message starts anew", Command::Unsuspend { session }))
+}
+
+pub(super) async fn unsuspend(shared: &Arc<Shared>, session: SessionId, at: Time) -> Result<Reply, Refusal> {
+    write(shared, move |store| store.unsuspend_session(&session, at)).await?;
+    Ok(done("no longer suspended"))
+}
+
 /// A stop is kept first, so that the log tells who asked. A store that can't be written must not
 /// keep an engine alive: then the conductor is told directly.
-async fn stop(shared: &Arc<Shared>, orders: &mpsc::Sender<Order>, why: String) -> Result<Reply, Refusal> {
-    match set_gate(shared, NewGate::Stopping { why: why.clone(), mark: ResumeReason::ShutdownTimeout }).await
-    {
+async fn stop(
+    shared: &Arc<Shared>,
+    orders: &mpsc::Sender<Order>,
+    why: String,
+    then: AfterStop,
+) -> Result<Reply, Refusal> {
+    let words = match then {
+        AfterStop::End => "stopping",
+        AfterStop::Restart => "restarting",
+    };
+    match set_gate(shared, NewGate::Stopping { why: why.clone(), mark: then.mark() }).await {
         Err(Refusal::Store(trouble)) => {
-            let _ = orders.send(Order::Stop { why }).await;
-            Ok(done(&format!("stopping; the log does not tell of it: {trouble}")))
+            let _ = orders.send(Order::Stop { why, then }).await;
+            Ok(done(&format!("{words}; the log does not tell of it: {trouble}")))
         }
-        other => other.map(|()| undoable("stopping", Command::KeepRunning)),
+        other => other.map(|()| undoable(words, Command::KeepRunning)),
     }
+}
+
+/// A restart is a stop with another end. It asks first where its drain may cost a session its last try.
+pub(super) async fn restart(
+    shared: &Arc<Shared>,
+    orders: &mpsc::Sender<Order>,
+    why: String,
+    ask: Ask,
+) -> Result<Reply, Refusal> {
+    if let Some(drain) = shared.status().drain {
+        let does = match drain.then {
+            AfterStop::End => "stops",
+            AfterStop::Restart => "restarts",
+        };
+        return Err(Refusal::NothingTo(format!("the engine {does} already: {}", drain.why)));
+    }
+    let endangered = match ask {
+        Ask::First => sessions_on_their_last_try(shared).await?,
+        Ask::Never => Vec::new(),
+    };
+    if endangered.is_empty() {
+        return stop(shared, orders, why, AfterStop::Restart).await;
+    }
+    let max_cuts = shared.settings.recovery.limits.max_cuts;
+    let question = texts::restart_would_suspend(&endangered, max_cuts);
+    Ok(Reply::Asks { question, confirm: "/restart!".to_owned() })
+}
+
+/// The running sessions that one more cut would suspend.
+async fn sessions_on_their_last_try(shared: &Arc<Shared>) -> Result<Vec<SessionRow>, Refusal> {
+    let limits = shared.settings.recovery.limits;
+    let running = Filter::parse("state:runs");
+    let page = shared.store.read(move |queries| queries.sessions(&running, None, RUNNING)).await;
+    let rows = page.map_err(refusal)?.rows.into_iter();
+    Ok(rows.filter(|row| next_cut_suspends(row.session.cuts, &limits)).collect())
 }
 
 async fn set_gate(shared: &Arc<Shared>, gate: NewGate) -> Result<(), Refusal> {

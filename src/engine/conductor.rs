@@ -19,6 +19,7 @@ use crate::domain::api::{Drain, EngineHold, Update};
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::TurnId;
 use crate::domain::queue::Gate;
+use crate::domain::recovery::AfterStop;
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, StopCause};
 use crate::failpoint;
@@ -41,6 +42,8 @@ pub(super) enum Order {
     Stop {
         /// Who asked.
         why: String,
+        /// What comes after it.
+        then: AfterStop,
     },
     /// Cut what the drain still waits for.
     CutNow,
@@ -111,7 +114,7 @@ impl Conductor {
                     None => break,
                 },
                 Some(order) = self.inbox.recv() => match order {
-                    Order::Stop { why } => self.drain(&why, self.shared.now()),
+                    Order::Stop { why, then } => self.drain(&why, then, self.shared.now()),
                     Order::CutNow => self.cut(),
                     Order::ProbeAt(at) => self.probe_at = at,
                     Order::Closed => break,
@@ -195,9 +198,9 @@ impl Conductor {
                 // No queue was tried while nothing could begin.
                 self.probe();
             }
-            EventKind::EngineStopping { why } => {
+            EventKind::EngineStopping { why, then } => {
                 failpoint::pass("stop-before-drain");
-                self.drain(why, event.at);
+                self.drain(why, *then, event.at);
             }
             EventKind::EngineStopCalledOff => self.go_on(),
             _ => {}
@@ -224,13 +227,20 @@ impl Conductor {
         }
     }
 
-    fn drain(&mut self, why: &str, at: Time) {
+    /// Begins to wait for what runs. Who asks for another end meanwhile changes that, and no time.
+    fn drain(&mut self, why: &str, then: AfterStop, at: Time) {
         if self.stopping != Stopping::No {
+            self.shared.change_status(|status| {
+                if let Some(drain) = &mut status.drain {
+                    (drain.why, drain.then) = (why.to_owned(), then);
+                }
+            });
             return;
         }
         let timeout = self.shared.settings.engine.drain_timeout;
         self.stopping = Stopping::Draining { until: Instant::now() + timeout };
-        let drain = Drain { why: why.to_owned(), since: at, until: at + timeout, waits_for: Vec::new() };
+        let drain =
+            Drain { why: why.to_owned(), then, since: at, until: at + timeout, waits_for: Vec::new() };
         self.shared.change_status(|status| {
             status.gate = Gate::Stopping;
             status.drain = Some(drain);

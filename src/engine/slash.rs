@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::commands::{accept, accepted, done, undoable, write};
+use tokio::sync::mpsc;
+
+use super::commands::{accept, accepted, done, restart, suspend, undoable, unsuspend, write};
+use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::{export, texts};
 use crate::domain::api::{Command, Reply, SessionRow};
@@ -19,6 +22,7 @@ const CANDIDATES: usize = 5;
 
 pub(super) async fn carry_out(
     shared: &Arc<Shared>,
+    orders: &mpsc::Sender<Order>,
     key: SessionKey,
     command: Slash,
     source: Source,
@@ -36,10 +40,25 @@ pub(super) async fn carry_out(
                 .map(|stopped| done(&texts::stopped(&stopped)))
         }
         Slash::Continue => {
-            let session = live(shared, &key).await?.session.id;
-            write(shared, move |store| store.release_queue(&session, "/continue", at)).await?;
-            Ok(done("released"))
+            let session = live(shared, &key).await?.session;
+            let words = texts::goes_on(session.marker);
+            write(shared, move |store| store.release_queue(&session.id, "/continue", at)).await?;
+            Ok(done(words))
         }
+        Slash::Suspend => {
+            let session = live(shared, &key).await?.session.id;
+            suspend(shared, session, at).await
+        }
+        Slash::Unsuspend => {
+            let session = live(shared, &key).await?.session.id;
+            unsuspend(shared, session, at).await
+        }
+        Slash::Restart(ask) => match (restart(shared, orders, "/restart".to_owned(), ask).await?, source) {
+            (Reply::Asks { question, confirm }, Source::CommandLine | Source::Recovery) => {
+                Err(Refusal::WouldLose { loses: question, confirm })
+            }
+            (reply, _) => Ok(reply),
+        },
         Slash::ShowBusy => {
             let row = live(shared, &key).await?;
             Ok(done(&texts::busy(&row, shared.settings.queue.busy_mode)))
@@ -51,7 +70,8 @@ pub(super) async fn carry_out(
         }
         Slash::Status => {
             let row = live(shared, &key).await?;
-            let text = texts::status(&row, &shared.status(), at, &|at| shared.show_time(at));
+            let max_cuts = shared.settings.recovery.limits.max_cuts;
+            let text = texts::status(&row, &shared.status(), max_cuts, at, &|at| shared.show_time(at));
             Ok(Reply::Shown { title: format!("status of {}", row.session.name()), text })
         }
         Slash::Sessions => {

@@ -6,15 +6,22 @@
 use crate::domain::Time;
 use crate::domain::api::{EngineStatus, Hit, QueueRow, Reply, SessionRow};
 use crate::domain::event::{count, excerpt};
+use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
-use crate::domain::session::{EndReason, Hold};
+use crate::domain::session::{EndReason, Hold, Session};
 use crate::domain::slash::{self, DuringTurn, TABLE};
 use crate::store::Stopped;
 
 /// Shows an instant as the operator reads it.
 pub(super) type Clock<'a> = &'a dyn Fn(Time) -> String;
 
-pub(super) fn status(row: &SessionRow, engine: &EngineStatus, now: Time, clock: Clock<'_>) -> String {
+pub(super) fn status(
+    row: &SessionRow,
+    engine: &EngineStatus,
+    max_cuts: u32,
+    now: Time,
+    clock: Clock<'_>,
+) -> String {
     let session = &row.session;
     let usage = &session.usage;
     let turn = match &row.turn {
@@ -33,6 +40,7 @@ pub(super) fn status(row: &SessionRow, engine: &EngineStatus, now: Time, clock: 
         ("title", session.title.clone().unwrap_or_else(|| "none; /title NAME gives one".to_owned())),
         ("runs", turn),
         ("held", hold(session.hold.as_ref(), clock)),
+        ("marker", marker(session, max_cuts, now, clock)),
         ("engine", gate(engine, clock)),
         ("next", waiting(row)),
         ("busy mode", busy(row, engine.busy_mode)),
@@ -81,6 +89,33 @@ fn hold(hold: Option<&Hold>, clock: Clock<'_>) -> String {
             format!("{} (since {}{probe})", hold.reason.words(), clock(hold.since))
         }
     }
+}
+
+fn marker(session: &Session, max_cuts: u32, now: Time, clock: Clock<'_>) -> String {
+    match session.marker {
+        None => "none".to_owned(),
+        Some(marker) => {
+            let (words, since) = (marker.words(session.cuts, max_cuts), marker.since());
+            format!("{words} (since {}, {} ago)", clock(since), age(now, since))
+        }
+    }
+}
+
+/// What `/continue` did to a session with that marker.
+pub(super) fn goes_on(marker: Option<Marker>) -> &'static str {
+    match marker {
+        Some(Marker::ResumePending(_)) => "goes on with what was cut off",
+        Some(Marker::Suspended(_)) | None => "released",
+    }
+}
+
+/// What to ask before a restart that may give sessions up: one more cut would suspend them.
+pub(super) fn restart_would_suspend(sessions: &[SessionRow], max_cuts: u32) -> String {
+    let names: Vec<String> = sessions
+        .iter()
+        .map(|row| format!("{} ({} of {max_cuts} cuts)", row.session.name(), row.session.cuts))
+        .collect();
+    format!("one more cut suspends {}, which runs now and may outlast the drain", names.join(", "))
 }
 
 fn gate(engine: &EngineStatus, clock: Clock<'_>) -> String {

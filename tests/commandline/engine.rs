@@ -334,3 +334,60 @@ fn read_only_looks_and_changes_nothing() {
     drop(engine);
     assert_eq!(place.run(&["--read-only", "serve"]).code, 2);
 }
+
+/// The run and the process of the engine that answers.
+fn run_of(place: &Place) -> (String, u64) {
+    let status = place.json(&["status"]).remove(0);
+    let run = &status["engine"]["run"];
+    (run["run"].as_str().unwrap().to_owned(), run["pid"].as_u64().unwrap())
+}
+
+#[test]
+fn a_restart_by_signal_begins_anew_in_the_same_process() {
+    let place = Place::new();
+    let mut engine = place.serve(&["--hold"]);
+    place.done(&["release"]);
+    let (run, pid) = run_of(&place);
+    engine.signal(Signal::USR1);
+    engine.wait_for("engine restarts: SIGUSR1");
+    engine.wait_for("serving");
+    let (next_run, next_pid) = run_of(&place);
+    assert_ne!(run, next_run);
+    assert_eq!((pid, u64::from(engine.pid())), (next_pid, pid));
+    assert!(place.json(&["status"])[0]["engine"]["held"].is_null(), "the hold was released");
+    assert!(place.done(&["events"]).contains("the last exit was clean"));
+    assert_eq!(place.run(&["send", "--wait", "say still here"]).out, "still here\n");
+    place.done(&["stop"]);
+    assert_eq!(engine.ended().0.code(), Some(0));
+}
+
+#[test]
+fn a_restart_by_command_waits_for_the_next_engine_and_resumes_what_its_drain_cut() {
+    let place = Place::new();
+    place.write("config.toml", b"[engine]\ndrain_timeout_seconds = 1\n");
+    let engine = place.serve(&[]);
+    place.done(&["send", "hang"]);
+    let run = place.run(&["restart"]);
+    assert_eq!((run.code, run.out), (0, format!("restarted, pid {}\n", engine.pid())), "{}", run.err);
+    assert!(run.err.starts_with("1 turn running"), "{}", run.err);
+    let events = place.json(&["events", "--after", "0", "--level", "debug"]);
+    let resumed = events.iter().find(|event| event["event"] == "resumed").expect("nothing was resumed");
+    assert_eq!(resumed["reason"], "restart_timeout");
+    assert!(!place.home().join(".clean_shutdown").exists(), "the receipt stands for one end only");
+    place.done(&["send", "/stop"]);
+}
+
+#[test]
+fn a_signal_to_stop_wins_over_a_restart() {
+    let place = Place::new();
+    let mut engine = place.serve(&[]);
+    place.done(&["send", "hang"]);
+    engine.signal(Signal::USR1);
+    engine.wait_for("engine restarts");
+    engine.signal(Signal::TERM);
+    engine.wait_for("engine stops: SIGTERM");
+    engine.signal(Signal::INT);
+    let (status, _) = engine.ended();
+    assert_eq!(status.code(), Some(0));
+    assert!(place.home().join(".clean_shutdown").exists(), "the stop was orderly, though it cut a turn");
+}

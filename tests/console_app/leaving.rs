@@ -8,6 +8,7 @@ use switchboard::console::app::msg::{Effect, Failure, Leave, Reach};
 use switchboard::console::app::overlay::{CardKind, Overlay};
 use switchboard::domain::api::{Command, Drain, Update};
 use switchboard::domain::queue::Gate;
+use switchboard::domain::recovery::AfterStop;
 
 use crate::support::screen::{Screen, id, noon, running, session};
 
@@ -20,6 +21,7 @@ fn drains(screen: &mut Screen) {
     status.gate = Gate::Stopping;
     status.drain = Some(Drain {
         why: "asked in this window".into(),
+        then: AfterStop::End,
         since: noon(),
         until: noon() + chrono::TimeDelta::seconds(20),
         waits_for: vec![(id(1), "console".into())],

@@ -17,8 +17,8 @@ use switchboard::domain::queue::{
     Situation, Source, hold_after_failures, next, place, probe_delay,
 };
 use switchboard::domain::recovery::{
-    Aftermath, BootGuard, Due, EFFECT_UNKNOWN, Facts, LastExit, LastRun, Limits, NewestTurn, Owed, Plan,
-    RecoveryState, Start, Verdict, last_exit, plan, resume_line, resume_message, room,
+    AfterStop, Aftermath, BootGuard, Due, EFFECT_UNKNOWN, Facts, LastExit, LastRun, Limits, NewestTurn, Owed,
+    Plan, RecoveryState, Start, Verdict, last_exit, plan, resume_line, resume_message, room,
 };
 use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState};
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
@@ -1183,9 +1183,9 @@ impl Transitions for Model {
                 self.hold = None;
                 EventKind::EngineReleased
             }
-            NewGate::Stopping { why, .. } => {
+            NewGate::Stopping { why, mark } => {
                 self.stopping = Some(why.clone());
-                EventKind::EngineStopping { why: why.clone() }
+                EventKind::EngineStopping { why: why.clone(), then: AfterStop::of(*mark) }
             }
             NewGate::KeepRunning if self.stopping.is_none() => return nothing("the engine does not stop"),
             NewGate::KeepRunning => {

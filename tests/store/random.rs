@@ -99,6 +99,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(NewGate::Hold("pause".to_owned())),
         3 => Just(NewGate::Release),
         1 => Just(NewGate::Stopping { why: "quit".to_owned(), mark: ResumeReason::ShutdownTimeout }),
+        1 => Just(NewGate::Stopping { why: "restart".to_owned(), mark: ResumeReason::RestartTimeout }),
         3 => Just(NewGate::KeepRunning),
     ];
     let direction = prop_oneof![Just(Direction::Up), Just(Direction::Down)];

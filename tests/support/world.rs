@@ -15,6 +15,7 @@ use switchboard::domain::history::Body;
 use switchboard::domain::id::{ItemId, SessionId, SessionKey};
 use switchboard::domain::queue::{Ack, BusyMode, Intent, ItemState, Refusal, Source};
 use switchboard::domain::recovery::{FoundReceipt, Receipt};
+use switchboard::domain::slash::Ask;
 use switchboard::engine::{Engine, EngineHandle, Parts, StartUp};
 use switchboard::store::{Patience, Store};
 use tokio::sync::broadcast;
@@ -51,6 +52,11 @@ pub struct World {
     pub clock: Arc<StillClock>,
     updates: broadcast::Receiver<Update>,
     home: tempfile::TempDir,
+}
+
+/// The command that restarts an engine.
+pub fn restart(ask: Ask) -> Command {
+    Command::Restart { why: "test".to_owned(), ask }
 }
 
 /// The instant at which every test begins.
@@ -96,22 +102,15 @@ impl World {
 
     /// Stops the engine in order and starts another on the same home.
     pub async fn restart(self, setup: Setup) -> Self {
-        let run = self.engine.run();
-        let receipt = Receipt { run: run.run, pid: run.pid, at: run.since };
-        self.restart_with(setup, FoundReceipt::Whole(receipt)).await
-    }
-
-    /// Stops the engine and starts another on the same home, which finds no receipt.
-    pub async fn restart_without_a_receipt(self, setup: Setup) -> Self {
-        self.restart_with(setup, FoundReceipt::Nothing).await
-    }
-
-    async fn restart_with(self, setup: Setup, receipt: FoundReceipt) -> Self {
         self.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+        self.next_start(setup).await
+    }
+
+    /// Lets the engine, which stops already, end in order, and starts another on the same home.
+    pub async fn next_start(mut self, setup: Setup) -> Self {
         self.engine.stopped().await;
-        let Self { engine, clock, home, .. } = self;
-        drop(engine);
-        Self::start(setup, clock, home, receipt).await
+        self.start_again(setup).await;
+        self
     }
 
     /// Starts another engine on the same home, after this one has stopped in order.
@@ -133,6 +132,15 @@ impl World {
         }
         between_commits.execute_batch("ROLLBACK").unwrap();
         Self::start(setup, Arc::clone(&self.clock), copy, FoundReceipt::Nothing).await
+    }
+
+    /// Restarts the engine while a turn runs, and cuts it at the drain's end.
+    pub async fn cut_by_a_restart(mut self, turn: Played) -> Self {
+        self.engine.command(restart(Ask::Never)).await.unwrap();
+        self.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+        self.advance(31).await;
+        turn.obey_stop().await;
+        self.next_start(Setup::default()).await
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -180,7 +180,7 @@ async fn until_told() -> Result<(), TtyError> {
                 let (columns, rows) = stage.canvas.size();
                 stage.show(&format!("{columns} by {rows}")).await?;
             }
-            Signal::Suspend | Signal::Continue => {}
+            Signal::Suspend | Signal::Continue | Signal::Restart => {}
         }
     }
 }

@@ -421,3 +421,32 @@ fn state(pty: &Pty) -> char {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pty.pid().as_raw_nonzero())).unwrap();
     stat.rsplit_once(')').unwrap().1.trim().chars().next().unwrap()
 }
+
+#[test]
+fn a_restart_gives_the_terminal_back_and_brings_the_console_back() {
+    let place = Place::new();
+    let mut console = open(&place);
+    send(&mut console, "say before");
+    console.wait_for("agent  before");
+
+    let typed = console.bytes().len();
+    send(&mut console, "/restart");
+    assert_entered_anew(&mut console, typed);
+    console.wait_for("agent  before");
+    send(&mut console, "say after");
+    console.wait_for("agent  after");
+
+    let told = console.bytes().len();
+    console.signal(Signal::USR1);
+    assert_entered_anew(&mut console, told);
+    console.wait_for("agent  after");
+    assert!(console.runs(), "it is the same process");
+    quit(&mut console);
+}
+
+/// Checks that the screen was left after the first `from` bytes, and then entered again.
+fn assert_entered_anew(console: &mut Pty, from: usize) {
+    console.wait_for_bytes_after(from, b"\x1b[?1049h");
+    let bytes = String::from_utf8_lossy(&console.bytes()[from..]).into_owned();
+    assert!(order(&bytes, &["\x1b[?1049l", "\x1b[?1049h"]), "{bytes:?}");
+}

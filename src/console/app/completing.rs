@@ -5,6 +5,7 @@ use super::focus::{Focus, Pane};
 use super::writing::{composer, text_changed};
 use super::{Model, action::Action, border, fuzzy, typing};
 use crate::console::app::msg::Tone;
+use crate::domain::marker::Marker;
 use crate::domain::slash::{self, DuringTurn, Spec};
 
 /// Offers what fits the draft; what can be done now stands first.
@@ -65,14 +66,19 @@ fn can_now(model: &Model, spec: &Spec) -> bool {
     let turn = row.and_then(|row| row.turn.as_ref());
     let turns = row.is_some_and(|row| row.session.turns > 0);
     let held = row.is_some_and(|row| row.session.hold.is_some());
+    let marker = row.and_then(|row| row.session.marker);
+    let (cut, suspended) =
+        (matches!(marker, Some(Marker::ResumePending(_))), matches!(marker, Some(Marker::Suspended(_))));
     match spec.name {
         "quit" | "help" => true,
         _ if border::locked(model).is_some() => false,
         "stop" => turn.is_some(),
         "steer" => turn.is_some_and(|turn| turn.steerable),
-        "continue" => held,
+        "continue" => (held || cut) && !suspended,
+        "suspend" => row.is_some() && !suspended,
+        "unsuspend" => suspended,
         "undo" | "retry" => turns && turn.is_none(),
-        "new!" => false,
+        "new!" | "restart!" => false,
         _ => spec.during_turn == DuringTurn::Allowed || turn.is_none(),
     }
 }

@@ -176,6 +176,7 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
         Reply::Asks { question, confirm } => {
             let yes = match slash::parse(&confirm) {
                 Ok(Draft::Command(Slash::New { .. }, _)) => "start anew".to_owned(),
+                Ok(Draft::Command(Slash::Restart(_), _)) => "restart all the same".to_owned(),
                 _ => one_line(&confirm).into_owned(),
             };
             asking::ask(model, &question, "", &yes, Deed::Submit { key: key.clone(), text: confirm });

@@ -23,6 +23,7 @@ use crate::console::ui::glyphs::GlyphSet;
 use crate::console::ui::theme::{Colours, Theme};
 use crate::control::Client;
 use crate::domain::api::Update;
+use crate::domain::recovery::AfterStop;
 
 /// How long leaving waits for commands on their way: a draft to be saved, say.
 const LAST_COMMANDS: Duration = Duration::from_secs(2);
@@ -57,7 +58,7 @@ pub(super) struct Console {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Running,
-    Asked,
+    Asked(AfterStop),
 }
 
 /// What woke the loop.

@@ -15,6 +15,8 @@ use crate::console::tty::{self, Arrived, Focus, Input, Reason, Signal};
 use crate::control;
 use crate::domain::api::{Command, Update};
 use crate::domain::event::EventKind;
+use crate::domain::recovery::AfterStop;
+use crate::domain::slash::Ask;
 
 /// The most updates that are taken before the loop looks at everything else again.
 const UPDATES_AT_ONCE: usize = 256;
@@ -69,7 +71,7 @@ impl Console {
     fn note_stop(&mut self, update: &Update) {
         let Update::Event(event) = update else { return };
         match event.kind {
-            EventKind::EngineStopping { .. } => self.stop = Stop::Asked,
+            EventKind::EngineStopping { then, .. } => self.stop = Stop::Asked(then),
             EventKind::EngineStopCalledOff => self.stop = Stop::Running,
             _ => {}
         }
@@ -81,6 +83,7 @@ impl Console {
             // The editor's own ctrl-c reaches us too.
             Signal::Interrupt if self.editing.is_some() => Ok(()),
             Signal::Terminate | Signal::Interrupt => self.asked_to_end(signal),
+            Signal::Restart => self.asked_to_restart(),
             Signal::Suspend => self.asked_to_suspend(),
             Signal::Continue => {
                 let mouse = mouse(self.model.mouse);
@@ -101,8 +104,8 @@ impl Console {
         }
     }
 
-    /// A signal asks for the end: an engine in this process stops with the drain, an engine elsewhere
-    /// is left alone. A second signal cuts what the drain waits for.
+    /// A signal asks for the end: an engine in this process stops with the drain, also one that was
+    /// about to restart; an engine elsewhere is left alone. A second signal cuts what the drain waits for.
     fn asked_to_end(&mut self, signal: Signal) -> Result<(), ConsoleError> {
         if self.client.reach() != control::Reach::Here {
             self.ended = Some(Ended::Left(Leave::Detached));
@@ -110,11 +113,19 @@ impl Console {
         }
         let name = if signal == Signal::Terminate { "SIGTERM" } else { "SIGINT" };
         let command = match self.stop {
-            Stop::Running => Command::Stop { why: name.to_owned() },
-            Stop::Asked => Command::CutNow,
+            Stop::Running | Stop::Asked(AfterStop::Restart) => Command::Stop { why: name.to_owned() },
+            Stop::Asked(AfterStop::End) => Command::CutNow,
         };
-        self.stop = Stop::Asked;
+        self.stop = Stop::Asked(AfterStop::End);
         self.give(command, From::Signal)
+    }
+
+    /// An engine in this process restarts, and the console with it.
+    fn asked_to_restart(&mut self) -> Result<(), ConsoleError> {
+        if self.client.reach() != control::Reach::Here {
+            return Ok(());
+        }
+        self.give(Command::Restart { why: "SIGUSR1".to_owned(), ask: Ask::Never }, From::Signal)
     }
 
     /// With the screen up this is the key ctrl-z. An editor that stops itself must not strand an
@@ -181,7 +192,7 @@ impl Console {
 
     pub(super) fn engine_gone(&mut self) -> Result<(), ConsoleError> {
         self.updates = None;
-        if self.stop == Stop::Asked && self.client.reach() == control::Reach::Here {
+        if matches!(self.stop, Stop::Asked(_)) && self.client.reach() == control::Reach::Here {
             self.ended = Some(Ended::Left(Leave::Stopped));
             return Ok(());
         }

@@ -19,6 +19,8 @@ pub enum Signal {
     Continue,
     /// SIGWINCH: the terminal has another size.
     Resize,
+    /// SIGUSR1: restart the engine.
+    Restart,
 }
 
 /// The signals of this process. Once listened to they have no default action any more.
@@ -30,8 +32,9 @@ pub struct Signals {
     go_on: unix::Signal,
     resize: unix::Signal,
     quit: unix::Signal,
-    /// SIGUSR1 and SIGUSR2 mean nothing here; unheard they would end the process in raw mode.
-    _unused: [unix::Signal; 2],
+    restart: unix::Signal,
+    /// SIGUSR2 means nothing here; unheard it would end the process in raw mode.
+    _unused: unix::Signal,
 }
 
 impl Signals {
@@ -46,7 +49,8 @@ impl Signals {
             go_on: listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
             resize: listen(SignalKind::window_change())?,
             quit: listen(SignalKind::quit())?,
-            _unused: [listen(SignalKind::user_defined1())?, listen(SignalKind::user_defined2())?],
+            restart: listen(SignalKind::user_defined1())?,
+            _unused: listen(SignalKind::user_defined2())?,
         })
     }
 
@@ -58,6 +62,7 @@ impl Signals {
             _ = self.terminate.recv() => Signal::Terminate,
             _ = self.quit.recv() => Signal::Terminate,
             _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.restart.recv() => Signal::Restart,
             _ = self.suspend.recv() => Signal::Suspend,
             _ = self.go_on.recv() => Signal::Continue,
             _ = self.resize.recv() => Signal::Resize,

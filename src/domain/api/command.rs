@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{Ack, Intent, PutBack, Source};
+use crate::domain::slash::Ask;
 
 /// A request to change something. One client's commands are carried out in the order it gave them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,6 +119,13 @@ pub enum Command {
     Stop {
         /// Who asks, and how.
         why: String,
+    },
+    /// Stop the engine as `Stop` does; the same process then begins anew as the next engine.
+    Restart {
+        /// Who asks, and how.
+        why: String,
+        /// Whether to ask first if one more cut would give a running session up.
+        ask: Ask,
     },
     /// Cut the turns that the drain still waits for.
     CutNow,

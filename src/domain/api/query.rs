@@ -8,6 +8,7 @@ use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
 use crate::domain::id::{MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{BusyMode, Gate, Item};
+use crate::domain::recovery::AfterStop;
 use crate::domain::session::{Session, SessionState};
 use crate::domain::slash::ExportFormat;
 
@@ -217,6 +218,9 @@ pub struct EngineHold {
 pub struct Drain {
     /// Who asked, and how.
     pub why: String,
+    /// What comes after it.
+    #[serde(default)]
+    pub then: AfterStop,
     /// Since when.
     pub since: Time,
     /// When what still runs is cut.

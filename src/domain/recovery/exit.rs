@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
 use crate::domain::id::RunId;
+use crate::domain::marker::ResumeReason;
 
 /// What an engine leaves when it has stopped in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +46,35 @@ impl LastRun {
     /// When it was last known to be alive.
     pub fn last_sign_of_life(&self) -> Time {
         self.stamped_at.map_or(self.started_at, |stamp| stamp.max(self.started_at))
+    }
+}
+
+/// What comes after an orderly stop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterStop {
+    /// Nothing: the engine is gone.
+    #[default]
+    End,
+    /// The same process begins anew as the next engine.
+    Restart,
+}
+
+impl AfterStop {
+    /// The mark of the turns that the drain cuts.
+    pub fn mark(self) -> ResumeReason {
+        match self {
+            Self::End => ResumeReason::ShutdownTimeout,
+            Self::Restart => ResumeReason::RestartTimeout,
+        }
+    }
+
+    /// What a stop that marks so is followed by.
+    pub fn of(mark: ResumeReason) -> Self {
+        match mark {
+            ResumeReason::RestartTimeout => Self::Restart,
+            ResumeReason::ShutdownTimeout | ResumeReason::RestartInterrupted => Self::End,
+        }
     }
 }
 

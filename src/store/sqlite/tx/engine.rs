@@ -7,7 +7,7 @@ use crate::domain::Time;
 use crate::domain::event::EventKind;
 use crate::domain::id::{RunId, SessionId, TurnId};
 use crate::domain::queue::Gate;
-use crate::domain::recovery::{LastExit, Plan};
+use crate::domain::recovery::{AfterStop, LastExit, Plan};
 use crate::domain::session::SessionState;
 use crate::store::{NewGate, NewRun, Opened, Result};
 
@@ -84,9 +84,9 @@ impl Tx<'_> {
                 }
                 EventKind::EngineReleased
             }
-            NewGate::Stopping { why, .. } => {
+            NewGate::Stopping { why, mark } => {
                 self.execute("UPDATE house SET stopping_why = ?1", (why,))?;
-                EventKind::EngineStopping { why: why.clone() }
+                EventKind::EngineStopping { why: why.clone(), then: AfterStop::of(*mark) }
             }
             NewGate::KeepRunning => {
                 let stopping = "UPDATE house SET stopping_why = NULL WHERE stopping_why IS NOT NULL";
