@@ -13,6 +13,7 @@ use switchboard::domain::Time;
 use switchboard::domain::id::{RunId, SessionId, SessionKey};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
+use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::sqlite::Database;
@@ -104,5 +105,9 @@ fn message(caller: u32) -> NewMessage {
         source: Source::Console,
         fresh: SessionId::new(at(caller), caller),
         at: at(caller),
+        reset: ResetRule { policy: RESET, background_max_age: None, zone: chrono_tz::UTC },
+        notice: Notice::Given,
     }
 }
+
+const RESET: ResetPolicy = ResetPolicy { mode: ResetMode::None, idle_minutes: 1440, at_hour: 4 };

@@ -21,6 +21,7 @@ use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
+use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, Output, TurnEnd};
 use switchboard::store::sqlite::{Database, ReadOnly};
@@ -155,8 +156,13 @@ fn message(caller: u32) -> NewMessage {
         source: Source::Console,
         fresh: SessionId::new(chrono::Utc::now(), caller),
         at: chrono::Utc::now(),
+        reset: ResetRule { policy: RESET, background_max_age: None, zone: chrono_tz::UTC },
+        notice: Notice::Given,
     }
 }
+
+/// As a home has it that resets its sessions.
+const RESET: ResetPolicy = ResetPolicy { mode: ResetMode::Both, idle_minutes: 1440, at_hour: 4 };
 
 fn end(turn: TurnId) -> TurnEnd {
     TurnEnd {

@@ -14,7 +14,7 @@ use switchboard::config::{
     self, Config, EngineLock, Home, HomeError, Loaded, LockError, OVERRIDES, Origin, TABLE, Takes,
     default_file, effective,
 };
-use switchboard::domain::reset::{ResetMode, ResetPolicy};
+use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy};
 
 const FILE: &str = "/home/op/.switchboard/config.toml";
 
@@ -155,7 +155,7 @@ fn a_reset_policy_is_set_for_all_for_a_kind_of_chat_and_for_a_platform() {
     assert_eq!(policy("agent:main:telegram:group:g"), (ResetMode::Both, 120, 6));
     assert_eq!(policy("agent:main:api_server:dm:a"), (ResetMode::None, 1440, 6));
     assert_eq!(policies.background_max_age, Some(Duration::from_secs(24 * 3600)));
-    assert!(policies.notifies(&"agent:main:webhook:dm:w".parse().unwrap()));
+    assert_eq!(policies.notice_for(&"agent:main:webhook:dm:w".parse().unwrap()), Notice::Given);
 }
 
 #[test]
@@ -165,7 +165,8 @@ fn without_settings_no_session_is_reset_by_time() {
     assert!(policies.by_chat_type.is_empty() && policies.by_platform.is_empty());
     assert_eq!(policies.background_max_age, None);
     for platform in ["api_server", "webhook"] {
-        assert!(!policies.notifies(&format!("agent:main:{platform}:dm:x").parse().unwrap()));
+        let key = format!("agent:main:{platform}:dm:x").parse().unwrap();
+        assert_eq!(policies.notice_for(&key), Notice::Withheld);
     }
 }
 

@@ -74,6 +74,7 @@ impl BusyEngine {
                 on_terminal_close: OnTerminalClose::Serve,
             },
             recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
+            session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
             receipt: FoundReceipt::Nothing,
             timezone: chrono_tz::UTC,
             exports: home.exports(),

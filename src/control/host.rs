@@ -79,6 +79,7 @@ impl Host {
             queue: config.queue,
             engine: config.engine,
             recovery: config.recovery,
+            session_reset: config.session_reset.clone(),
             receipt,
             timezone: config.timezone,
             exports: home.exports(),

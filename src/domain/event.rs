@@ -12,6 +12,7 @@ use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
 use super::recovery::{AfterStop, LastExit};
+use super::reset::{ResetReason, ToldBlock};
 use super::session::{EndReason, Hold, HoldReason};
 use super::turn::{Outcome, StopCause};
 
@@ -170,6 +171,26 @@ pub enum EventKind {
         reason: EndReason,
         /// What is live under its key now.
         successor: SessionId,
+    },
+    /// A session was made by a reset policy, or because the one before was given up.
+    AutoReset {
+        /// Why.
+        reason: ResetReason,
+        /// The same in a few words: `idle 25 h`.
+        why: String,
+        /// The one before.
+        previous: SessionId,
+        /// How many items still waited there: one command moves them here.
+        left: usize,
+    },
+    /// A reset is due, and something stands against it. Told once, and once more when it alarms.
+    ResetBlocked(ToldBlock),
+    /// Items that a reset had left in the session before wait here now.
+    CarriedOver {
+        /// The items.
+        items: Vec<ItemId>,
+        /// The session before.
+        from: SessionId,
     },
     /// An earlier session is live again.
     SessionResumed {
@@ -352,7 +373,10 @@ impl EventKind {
     pub fn level(&self) -> Level {
         match self {
             Self::Notice { level, .. } => *level,
-            Self::TurnEnded { outcome: Outcome::Failed { .. }, .. } => Level::Error,
+            Self::TurnEnded { outcome: Outcome::Failed { .. }, .. } | Self::AutoReset { left: 1.., .. } => {
+                Level::Error
+            }
+            Self::ResetBlocked(told) if told.is_alarming() => Level::Error,
             Self::TurnEnded { outcome: Outcome::Interrupted { .. }, .. }
             | Self::Refused { .. }
             | Self::Superseded { .. }
@@ -364,6 +388,7 @@ impl EventKind {
             | Self::ResumeEnded { answered: false, .. }
             | Self::CallsClosed { .. }
             | Self::BootGuardHeld { .. }
+            | Self::ResetBlocked(_)
             | Self::StoreWaited { .. } => Level::Warn,
             Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
             Self::ToolCalled { .. } | Self::ToolEnded { .. } | Self::Edited { .. } | Self::Moved { .. } => {
@@ -420,6 +445,17 @@ impl EventKind {
             Self::SessionEnded { reason: EndReason::SessionSwitch, successor } => {
                 format!("session left for {successor}")
             }
+            Self::AutoReset { why, previous, left: 0, .. } => {
+                format!("reset by itself: {why}; /resume {previous} brings the memory before back")
+            }
+            Self::AutoReset { why, previous, left, .. } => format!(
+                "reset by itself: {why}; {} left waiting in {previous} (kept, can be moved here)",
+                count(*left, "item")
+            ),
+            Self::ResetBlocked(told) => {
+                format!("reset due ({}) and not done: {}", told.block.reason.as_str(), told.words())
+            }
+            Self::CarriedOver { items, from } => format!("{} moved here from {from}", item_list(items)),
             Self::SessionResumed { key } => format!("session resumed under {key}"),
             Self::Titled { title: Some(title) } => format!("titled {title:?}"),
             Self::Titled { title: None } => "title taken away".to_owned(),

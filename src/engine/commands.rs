@@ -47,6 +47,11 @@ pub(super) async fn carry_out(
         }
         Command::Suspend { session } => suspend(shared, session, at).await,
         Command::Unsuspend { session } => unsuspend(shared, session, at).await,
+        Command::BringBack { session } => bring_back(shared, session).await,
+        Command::CarryOver { from } => {
+            let items = write(shared, move |store| store.carry_over(&from, at)).await?;
+            Ok(done(&format!("{} moved to the queue of the new session", count(items.len(), "item"))))
+        }
         Command::MoveItem { item, direction } => {
             write(shared, move |store| store.move_item(item, direction, at)).await?;
             Ok(undoable("moved", Command::MoveItem { item, direction: back(direction) }))
@@ -108,6 +113,16 @@ pub(super) async fn carry_out(
     }
 }
 
+async fn bring_back(shared: &Arc<Shared>, session: SessionId) -> Result<Reply, Refusal> {
+    let (at, of) = (shared.now(), session.clone());
+    let row = slash::read(shared, move |queries| queries.session(&of)).await?;
+    let Some(row) = row else { return Err(Refusal::NoSuchSession(session.to_string())) };
+    let key = row.session.key;
+    let left = write(shared, move |store| store.switch_session(&key, &session, at)).await?;
+    let undo = left.map(|session| Box::new(Command::BringBack { session }));
+    Ok(Reply::Done { words: "brought back".to_owned(), undo })
+}
+
 async fn submit(
     shared: &Arc<Shared>,
     orders: &mpsc::Sender<Order>,
@@ -155,7 +170,17 @@ pub(super) async fn accept(
     source: Source,
 ) -> Result<Reply, Refusal> {
     check_text(&text)?;
-    let message = NewMessage { to, text, intent, source, fresh: shared.fresh_session(), at: shared.now() };
+    let settings = &shared.settings;
+    let message = NewMessage {
+        reset: settings.session_reset.rule_for(&to, settings.timezone),
+        notice: settings.session_reset.notice_for(&to),
+        fresh: shared.fresh_session(),
+        at: shared.now(),
+        to,
+        text,
+        intent,
+        source,
+    };
     write(shared, move |store| store.accept_message(&message)).await.map(accepted)
 }
 

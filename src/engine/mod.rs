@@ -29,6 +29,7 @@ use crate::domain::event::{EventKind, Level};
 use crate::domain::id::RunId;
 use crate::domain::queue::Refusal;
 use crate::domain::recovery::FoundReceipt;
+use crate::domain::reset::ResetPolicies;
 use crate::store::{Feed, NewGate, NewRun, Opened, Store, StoreError};
 
 pub use clock::{Clock, SystemClock};
@@ -52,9 +53,11 @@ pub struct Parts {
     pub engine: EngineConfig,
     /// `[recovery]`.
     pub recovery: RecoveryConfig,
+    /// `[session_reset]`.
+    pub session_reset: ResetPolicies,
     /// What the engine before left as its receipt.
     pub receipt: FoundReceipt,
-    /// The operator's zone, for texts.
+    /// The operator's zone, for texts and for the hour of the daily reset.
     pub timezone: chrono_tz::Tz,
     /// The folder that `/export` writes to.
     pub exports: PathBuf,
@@ -95,6 +98,7 @@ impl Engine {
                 queue: parts.queue,
                 engine: parts.engine,
                 recovery: parts.recovery,
+                session_reset: parts.session_reset,
                 timezone: parts.timezone,
                 exports: parts.exports,
             },

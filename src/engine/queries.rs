@@ -21,8 +21,8 @@ pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, Stor
         query => {
             let mut answer = kept(shared, query).await?;
             match &mut answer {
-                Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| note_output(shared, row)),
-                Answer::Session(Some(row)) => note_output(shared, row),
+                Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| complete(shared, row)),
+                Answer::Session(Some(row)) => complete(shared, row),
                 _ => {}
             }
             Ok(answer)
@@ -48,7 +48,9 @@ async fn overview(shared: &Shared) -> Result<Answer, StoreError> {
     })))
 }
 
-fn note_output(shared: &Shared, row: &mut SessionRow) {
+/// Adds to a row what only a running engine knows.
+fn complete(shared: &Shared, row: &mut SessionRow) {
+    row.forecast = shared.forecast(row);
     if let Some(turn) = &mut row.turn {
         turn.last_output_at = shared.live.of(turn.turn).map(|live| live.last_output_at());
     }

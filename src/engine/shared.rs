@@ -11,9 +11,10 @@ use super::live::LiveTurns;
 use crate::agent::Backend;
 use crate::config::{EngineConfig, QueueConfig, RecoveryConfig};
 use crate::domain::Time;
-use crate::domain::api::{EngineHold, EngineRun, EngineStatus, Update};
+use crate::domain::api::{EngineHold, EngineRun, EngineStatus, SessionRow, Update};
 use crate::domain::id::SessionId;
 use crate::domain::queue::{Gate, Refusal};
+use crate::domain::reset::{Forecast, ResetPolicies};
 use crate::store::{Defaults, Store, StoreError};
 
 /// How many updates a listener may lag behind before it loses some.
@@ -24,6 +25,7 @@ pub(super) struct Settings {
     pub(super) queue: QueueConfig,
     pub(super) engine: EngineConfig,
     pub(super) recovery: RecoveryConfig,
+    pub(super) session_reset: ResetPolicies,
     pub(super) timezone: chrono_tz::Tz,
     pub(super) exports: PathBuf,
 }
@@ -113,6 +115,12 @@ impl Shared {
     /// An instant as the operator reads it.
     pub(super) fn show_time(&self, at: Time) -> String {
         at.with_timezone(&self.settings.timezone).format("%H:%M").to_string()
+    }
+
+    /// What the next message of a live session will meet by the reset policy.
+    pub(super) fn forecast(&self, row: &SessionRow) -> Option<Forecast> {
+        let Settings { session_reset, recovery, timezone, .. } = &self.settings;
+        row.forecast_by(session_reset, *timezone, recovery.limits.freshness, self.now())
     }
 
     /// The status is whole at every moment, so a panic elsewhere while it was locked spoils nothing.

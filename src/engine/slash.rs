@@ -71,7 +71,10 @@ pub(super) async fn carry_out(
         Slash::Status => {
             let row = live(shared, &key).await?;
             let max_cuts = shared.settings.recovery.limits.max_cuts;
-            let text = texts::status(&row, &shared.status(), max_cuts, at, &|at| shared.show_time(at));
+            let reset = shared.forecast(&row).map(|told| told.words(at, shared.settings.timezone));
+            let reset = reset.unwrap_or_default();
+            let text =
+                texts::status(&row, &shared.status(), max_cuts, &reset, at, &|at| shared.show_time(at));
             Ok(Reply::Shown { title: format!("status of {}", row.session.name()), text })
         }
         Slash::Sessions => {
@@ -158,7 +161,7 @@ async fn resume(shared: &Arc<Shared>, key: SessionKey, wanted: String) -> Result
         _ => return Err(Refusal::Ambiguous { wanted, candidates: candidates(&found) }),
     };
     let (at, of, resumed) = (shared.now(), key.clone(), session.clone());
-    write(shared, move |store| store.switch_session(&of, &resumed, at)).await?;
+    write(shared, move |store| store.switch_session(&of, &resumed, at).map(|_| ())).await?;
     Ok(Reply::Session { key, session, words: "resumed".to_owned() })
 }
 

@@ -19,6 +19,7 @@ pub(super) fn status(
     row: &SessionRow,
     engine: &EngineStatus,
     max_cuts: u32,
+    reset: &str,
     now: Time,
     clock: Clock<'_>,
 ) -> String {
@@ -43,6 +44,7 @@ pub(super) fn status(
         ("marker", marker(session, max_cuts, now, clock)),
         ("engine", gate(engine, clock)),
         ("next", waiting(row)),
+        ("reset", reset.to_owned()),
         ("busy mode", busy(row, engine.busy_mode)),
         ("agent", engine.agent.clone()),
         ("key", session.key.to_string()),

@@ -13,6 +13,7 @@ use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, Tu
 use crate::domain::marker::ResumeReason;
 use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
+use crate::domain::reset::{Notice, ResetRule};
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
@@ -40,8 +41,9 @@ pub trait Transitions {
     /// Finds the session that is live under `key`, or makes it with the id `fresh`.
     fn open_session(&mut self, key: &SessionKey, fresh: &SessionId, at: Time) -> Result<SessionId>;
 
-    /// Accepts a message: makes its session if there is none, places it by the rules, begins its
-    /// turn in the same step where it may run at once.
+    /// Accepts a message: makes its session if there is none, or a new one in its place if the rules of
+    /// [`crate::domain::reset`] say so by the times that are kept; places the message by the rules, begins
+    /// its turn in the same step where it may run at once.
     fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted>;
 
     /// Keeps output of a running turn. Dropped without an error when the turn has ended. The session's
@@ -75,9 +77,14 @@ pub trait Transitions {
         at: Time,
     ) -> Result<()>;
 
-    /// Makes `wanted` live under `key` again and ends what was live there (`SessionSwitch`); what
-    /// still waited there is cleared with the reason. Refuses during a turn, if `wanted` is live under another key, or if it already is the current one.
-    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()>;
+    /// Moves the items that a reset by itself had left in `from` to the tail of the queue of the session
+    /// that is live under its key now, in their order. Refuses if there is none of either.
+    fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>>;
+
+    /// Makes `wanted` live under `key` again and ends what was live there (`SessionSwitch`), which it
+    /// returns; what still waited there is cleared with the reason. Refuses during a turn, if `wanted` is live under another key, or if it already is the current one.
+    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time)
+    -> Result<Option<SessionId>>;
 
     /// Goes on with a session: with what was cut off, if it is marked for that, and with its held queue.
     /// Refuses if it is neither, or suspended.
@@ -124,7 +131,8 @@ pub trait Transitions {
     fn show_turns(&mut self, session: &SessionId, turns: &[TurnId], at: Time) -> Result<()>;
 
     /// Hides the last shown turn and accepts its message again as a new item whose turn begins at
-    /// once. Refuses during a turn or if there is none.
+    /// once. It names a turn of this memory, so no reset policy is asked. Refuses during a turn, if there
+    /// is none, and in a suspended session.
     fn retry(&mut self, session: &SessionId, source: Source, at: Time) -> Result<Accepted>;
 
     /// Keeps the draft of a key's composer; an empty one is forgotten.
@@ -241,6 +249,10 @@ pub struct NewMessage {
     pub source: Source,
     /// The id of its session if one must be made.
     pub fresh: SessionId,
+    /// The rule that its session is reset by.
+    pub reset: ResetRule,
+    /// Whether its user is told of a reset.
+    pub notice: Notice,
     /// When it arrived.
     pub at: Time,
 }

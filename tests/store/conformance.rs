@@ -42,10 +42,10 @@ impl Subject for Database {
 }
 
 /// The subject with words for what tests do.
-struct Bench<'s>(&'s mut dyn Subject);
+pub(crate) struct Bench<'s>(pub(crate) &'s mut dyn Subject);
 
 impl Bench<'_> {
-    fn step<T>(&mut self, mut step: impl FnMut(&mut dyn Transitions) -> Result<T>) -> Result<T> {
+    pub(crate) fn step<T>(&mut self, mut step: impl FnMut(&mut dyn Transitions) -> Result<T>) -> Result<T> {
         let mut value = None;
         self.0.step(&mut |t| {
             value = Some(step(t)?);
@@ -54,29 +54,29 @@ impl Bench<'_> {
         Ok(value.unwrap())
     }
 
-    fn ask<T>(&self, question: impl Fn(&dyn Queries) -> Result<T>) -> T {
+    pub(crate) fn ask<T>(&self, question: impl Fn(&dyn Queries) -> Result<T>) -> T {
         let mut answer = None;
         self.0.ask(&mut |q| answer = Some(question(q).unwrap()));
         answer.unwrap()
     }
 
-    fn send(&mut self, message: NewMessage) -> Accepted {
+    pub(crate) fn send(&mut self, message: NewMessage) -> Accepted {
         self.step(|t| t.accept_message(&message)).unwrap()
     }
 
-    fn finish(&mut self, end: TurnEnd) -> bool {
+    pub(crate) fn finish(&mut self, end: TurnEnd) -> bool {
         self.step(|t| t.finish_turn(&end)).unwrap()
     }
 
-    fn running(&self, session: &SessionId) -> Option<TurnId> {
+    pub(crate) fn running(&self, session: &SessionId) -> Option<TurnId> {
         self.ask(|q| q.session(session)).unwrap().turn.map(|turn| turn.turn)
     }
 
-    fn state(&self, item: ItemId) -> ItemState {
+    pub(crate) fn state(&self, item: ItemId) -> ItemState {
         self.ask(|q| q.item(item)).unwrap().state
     }
 
-    fn worked_on(&self, session: &SessionId) -> Vec<String> {
+    pub(crate) fn worked_on(&self, session: &SessionId) -> Vec<String> {
         let entries = self.ask(|q| q.conversation(session, None, 1000)).entries;
         let words = entries.into_iter().filter_map(|entry| match entry.body {
             Body::User { text, .. } => Some(text),
@@ -85,7 +85,7 @@ impl Bench<'_> {
         words.collect()
     }
 
-    fn finish_all(&mut self, session: &SessionId) {
+    pub(crate) fn finish_all(&mut self, session: &SessionId) {
         while let Some(turn) = self.running(session) {
             self.finish(end(turn, Outcome::Done, 1000));
         }
@@ -93,7 +93,7 @@ impl Bench<'_> {
 }
 
 /// Runs a test on both stores.
-fn on_each(test: impl Fn(&mut Bench<'_>)) {
+pub(crate) fn on_each(test: impl Fn(&mut Bench<'_>)) {
     let mut model = Model::default();
     let mut bench = Bench(&mut model);
     bench.step(|t| t.open_run(&run(1, 0))).unwrap();
@@ -106,7 +106,7 @@ fn on_each(test: impl Fn(&mut Bench<'_>)) {
     test(&mut bench);
 }
 
-fn failed() -> Outcome {
+pub(crate) fn failed() -> Outcome {
     Outcome::Failed { error: "no answer".to_owned() }
 }
 
@@ -114,7 +114,7 @@ fn tool_call() -> Output {
     Output::ToolCall { call: "c".to_owned(), name: "terminal".to_owned(), arguments: "pg_dump".to_owned() }
 }
 
-fn refused<T: std::fmt::Debug>(outcome: Result<T>) -> Refusal {
+pub(crate) fn refused<T: std::fmt::Debug>(outcome: Result<T>) -> Refusal {
     match outcome {
         Err(StoreError::Refused(refusal)) => refusal,
         other => panic!("not refused: {other:?}"),

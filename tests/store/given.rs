@@ -6,6 +6,7 @@ use switchboard::domain::Time;
 use switchboard::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, PutBack, Source};
 use switchboard::domain::recovery::{FoundReceipt, Limits};
+use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::{Defaults, NewMessage, NewRun};
@@ -56,7 +57,15 @@ pub(crate) fn message(to: &str, text: &str, seconds: i64) -> NewMessage {
         source: Source::Console,
         fresh: SessionId::new(at(seconds), to.bytes().map(u32::from).sum()),
         at: at(seconds),
+        reset: rule(ResetMode::None, 1440),
+        notice: Notice::Given,
     }
+}
+
+/// A rule in Berlin, with the daily hour 4.
+pub(crate) fn rule(mode: ResetMode, idle_minutes: u32) -> ResetRule {
+    let policy = ResetPolicy { mode, idle_minutes, at_hour: 4 };
+    ResetRule { policy, background_max_age: None, zone: chrono_tz::Europe::Berlin }
 }
 
 /// A `/queue` item.

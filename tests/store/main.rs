@@ -8,4 +8,5 @@ mod given;
 mod model;
 mod random;
 mod reading;
+mod resets;
 mod writer;

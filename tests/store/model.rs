@@ -20,7 +20,11 @@ use switchboard::domain::recovery::{
     AfterStop, Aftermath, BootGuard, Due, EFFECT_UNKNOWN, Facts, LastExit, LastRun, Limits, NewestTurn, Owed,
     Plan, RecoveryState, Start, Verdict, last_exit, plan, resume_line, resume_message, room,
 };
-use switchboard::domain::session::{EndReason, Ended, Hold, HoldReason, Session, SessionState};
+use switchboard::domain::reset::{
+    Background, Mark, Notice, ResetFacts, ResetReason, ToldBlock, TurnNow, Verdict as ResetVerdict, decide,
+    forecast, reset_notice,
+};
+use switchboard::domain::session::{Beginning, EndReason, Ended, Hold, HoldReason, Session, SessionState};
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
     Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Queries, Result, Stopped, StoreError,
@@ -73,6 +77,9 @@ struct Kept {
     queue: Vec<ItemId>,
     running: Option<TurnId>,
     last_error: Option<String>,
+    notice: Option<String>,
+    left: Vec<ItemId>,
+    told: Option<ToldBlock>,
 }
 
 #[derive(Debug, Clone)]
@@ -221,6 +228,15 @@ impl Model {
         nothing(&format!("session {id} has ended; /resume {id} brings it back"))
     }
 
+    fn refuse_suspended(&self, id: &SessionId) -> Result<()> {
+        match self.kept(id).session.marker {
+            Some(Marker::Suspended(_)) => {
+                nothing("this session is suspended; /unsuspend lifts that, a message starts anew")
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn refuse_during_turn(&self, id: &SessionId) -> Result<()> {
         if self.kept(id).running.is_some() { refuse(Refusal::TurnRuns) } else { Ok(()) }
     }
@@ -236,11 +252,13 @@ impl Model {
         id: &SessionId,
         previous: Option<SessionId>,
         title: Option<String>,
+        beginning: Beginning,
         at: Time,
     ) {
         self.sessions.push(Kept {
             session: Session {
                 title,
+                beginning,
                 previous: previous.clone(),
                 ..Session::new(id.clone(), key.clone(), at)
             },
@@ -249,6 +267,9 @@ impl Model {
             queue: Vec::new(),
             running: None,
             last_error: None,
+            notice: None,
+            left: Vec::new(),
+            told: None,
         });
         self.tell(Some(id), EventKind::SessionCreated { key: key.clone(), previous }, at);
     }
@@ -296,6 +317,9 @@ impl Model {
         let row = self.item_mut(item);
         row.state = ItemState::Running;
         row.turn = Some(id);
+        if let Some(text) = self.kept_mut(session).notice.take() {
+            self.entry(session, id, at, Body::Notice { text });
+        }
         for body in first {
             self.entry(session, id, at, body);
         }
@@ -628,7 +652,7 @@ impl Model {
 
     fn hold_stopped(&mut self, session: &SessionId, at: Time) {
         let held = self.kept(session).session.hold.map(|hold| hold.reason);
-        if held != Some(HoldReason::Stopped) {
+        if !matches!(held, Some(HoldReason::Stopped | HoldReason::Suspended)) {
             self.hold_queue(session, Hold { reason: HoldReason::Stopped, since: at, probe_at: None }, at);
         }
     }
@@ -814,18 +838,62 @@ impl Model {
         Ok(())
     }
 
-    fn end_session(&mut self, id: &SessionId, reason: EndReason, successor: &SessionId, at: Time) {
+    fn reset_if_due(&mut self, id: SessionId, new: &NewMessage) -> SessionId {
+        let kept = self.kept(&id).clone();
+        let facts = ResetFacts {
+            began_at: kept.session.began_at,
+            last_activity_at: kept.session.last_activity_at,
+            turn: if kept.running.is_some() { TurnNow::Running } else { TurnNow::None },
+            mark: Mark::of(kept.session.marker, self.limits.freshness, new.at),
+            background: &Background::None,
+        };
+        let reason = match decide(&new.reset, &facts, new.at) {
+            ResetVerdict::Keep => {
+                self.kept_mut(&id).told = None;
+                return id;
+            }
+            ResetVerdict::Blocked(block) => {
+                if let Some(news) = ToldBlock::news(kept.told.as_ref(), block, new.at) {
+                    self.kept_mut(&id).told = Some(news.clone());
+                    self.tell(Some(&id), EventKind::ResetBlocked(news), new.at);
+                }
+                return id;
+            }
+            ResetVerdict::Reset { reason } => reason,
+        };
+        let why = forecast(&new.reset, &facts, new.at).why(reason, new.at, new.reset.zone);
+        if let Some(turn) = kept.running {
+            self.cut(turn, StopCause::Operator, new.at);
+        }
+        let waiting = self.waiting(&id);
+        self.clear(&id, &waiting, reason.left_waiting(), new.at);
+        self.kept_mut(&id).left.clone_from(&waiting);
+        let by =
+            if reason == ResetReason::Suspended { Clearing::NextMessage } else { Clearing::ResetByPolicy };
+        self.end_session(&id, EndReason::SessionReset, by, &new.fresh, new.at);
+        let had_activity = kept.session.turns > 0;
+        let beginning = Beginning::AutoReset { reason, had_activity };
+        self.make(&new.to, &new.fresh, Some(id.clone()), None, beginning, new.at);
+        if had_activity && new.notice == Notice::Given {
+            self.kept_mut(&new.fresh).notice = Some(reset_notice(&why, &id));
+        }
+        let kind = EventKind::AutoReset { reason, why, previous: id, left: waiting.len() };
+        self.tell(Some(&new.fresh), kind, new.at);
+        new.fresh.clone()
+    }
+
+    fn end_session(
+        &mut self,
+        id: &SessionId,
+        reason: EndReason,
+        by: Clearing,
+        successor: &SessionId,
+        at: Time,
+    ) {
         let kept = self.kept_mut(id);
         kept.session.ended = Some(Ended { at, reason });
         kept.session.hold = None;
-        self.unmark(
-            id,
-            match reason {
-                EndReason::SessionReset => Clearing::New,
-                EndReason::SessionSwitch => Clearing::Reset,
-            },
-            at,
-        );
+        self.unmark(id, by, at);
         self.tell(Some(id), EventKind::SessionEnded { reason, successor: successor.clone() }, at);
     }
 
@@ -924,12 +992,15 @@ impl Transitions for Model {
         if let Some(id) = self.at_key(key) {
             return Ok(id);
         }
-        self.make(key, fresh, None, None, at);
+        self.make(key, fresh, None, None, Beginning::New, at);
         Ok(fresh.clone())
     }
 
     fn accept_message(&mut self, new: &NewMessage) -> Result<Accepted> {
-        let session = self.open_session(&new.to, &new.fresh, new.at)?;
+        let session = match self.at_key(&new.to) {
+            Some(session) => self.reset_if_due(session, new),
+            None => self.open_session(&new.to, &new.fresh, new.at)?,
+        };
         self.submit(&session, &new.text, new.intent, new.source, new.at)
     }
 
@@ -1058,16 +1129,53 @@ impl Transitions for Model {
             }
             let waiting = self.waiting(old);
             self.clear(old, &waiting, "cleared by /new", at);
-            self.end_session(old, EndReason::SessionReset, fresh, at);
+            self.end_session(old, EndReason::SessionReset, Clearing::New, fresh, at);
         }
         if let Some(title) = title {
             self.title_taken(title, fresh)?;
         }
-        self.make(key, fresh, old, title.map(str::to_owned), at);
+        self.make(key, fresh, old, title.map(str::to_owned), Beginning::Fresh, at);
         Ok(())
     }
 
-    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()> {
+    fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>> {
+        self.known(from)?;
+        let notes = ResetReason::ALL.map(ResetReason::left_waiting);
+        let left = |item: &&Item| {
+            item.session == *from
+                && item.state == ItemState::Cleared
+                && item.note.as_deref().is_some_and(|note| notes.contains(&note))
+        };
+        let mut left: Vec<Item> = self.items.iter().filter(left).cloned().collect();
+        if left.is_empty() {
+            return nothing(&format!("a reset left nothing waiting in session {from}"));
+        }
+        let order = &self.kept(from).left;
+        left.sort_by_key(|item| order.iter().position(|id| *id == item.id));
+        let live = self.at_key(&self.kept(from).session.key).filter(|live| live != from);
+        let Some(live) = live else {
+            return nothing(&format!("no session follows {from}; its items can be put back there"));
+        };
+        let items: Vec<ItemId> = left.iter().map(|item| item.id).collect();
+        for id in &items {
+            self.settle(*id, ItemState::Waiting, None);
+            let row = self.item_mut(*id);
+            row.session = live.clone();
+            row.lane = Lane::Queue;
+            self.kept_mut(&live).queue.push(*id);
+        }
+        let kind = EventKind::CarriedOver { items: items.clone(), from: from.clone() };
+        self.tell(Some(&live), kind, at);
+        self.begin_next(&live, at);
+        Ok(items)
+    }
+
+    fn switch_session(
+        &mut self,
+        key: &SessionKey,
+        wanted: &SessionId,
+        at: Time,
+    ) -> Result<Option<SessionId>> {
         self.known(wanted)?;
         let chosen = self.kept(wanted).session.clone();
         if chosen.ended.is_none() && chosen.key == *key {
@@ -1076,11 +1184,12 @@ impl Transitions for Model {
         if chosen.ended.is_none() {
             return refuse(Refusal::LiveElsewhere(chosen.key.to_string()));
         }
-        if let Some(current) = self.at_key(key) {
-            self.refuse_during_turn(&current)?;
-            let waiting = self.waiting(&current);
-            self.clear(&current, &waiting, "left waiting when /resume went to another session", at);
-            self.end_session(&current, EndReason::SessionSwitch, wanted, at);
+        let left = self.at_key(key);
+        if let Some(current) = &left {
+            self.refuse_during_turn(current)?;
+            let waiting = self.waiting(current);
+            self.clear(current, &waiting, "left waiting when /resume went to another session", at);
+            self.end_session(current, EndReason::SessionSwitch, Clearing::Reset, wanted, at);
         }
         if let Some(title) = &chosen.title {
             self.title_taken(title, wanted)?;
@@ -1090,16 +1199,14 @@ impl Transitions for Model {
         kept.session.began_at = at;
         kept.session.key = key.clone();
         self.tell(Some(wanted), EventKind::SessionResumed { key: key.clone() }, at);
-        Ok(())
+        Ok(left)
     }
 
     fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
         self.known(session)?;
+        self.refuse_suspended(session)?;
         let kept = self.kept(session);
         match kept.session.marker {
-            Some(Marker::Suspended(_)) => {
-                return nothing("this session is suspended; /unsuspend lifts that, a message starts anew");
-            }
             Some(Marker::ResumePending(_)) if kept.running.is_none() => {
                 self.release(session, by, at);
                 self.resume_now(session, at);
@@ -1379,6 +1486,7 @@ impl Transitions for Model {
         self.known(session)?;
         self.refuse_ended(session)?;
         self.refuse_during_turn(session)?;
+        self.refuse_suspended(session)?;
         let Some(turn) = self.shown_turns(session).pop() else {
             return nothing("there is no turn to run again");
         };
@@ -1451,6 +1559,8 @@ impl Model {
             queued: kept.queue.len(),
             resume_place: kept.resume_place,
             last_error: kept.last_error.clone(),
+            background: Background::None,
+            forecast: None,
         }
     }
 

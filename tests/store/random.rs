@@ -13,12 +13,13 @@ use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
+use switchboard::domain::reset::{Notice, ResetMode};
 use switchboard::domain::session::Usage;
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{NewGate, NewMessage, Queries, Result, StoreError, Transitions};
 
-use crate::given::{at, key, message, run};
+use crate::given::{at, key, message, rule, run};
 use crate::model::Model;
 
 const KEYS: [&str; 3] = ["a", "b", "c"];
@@ -26,7 +27,8 @@ const KEYS: [&str; 3] = ["a", "b", "c"];
 /// Something that happens. Numbers choose among what there is, by remainder.
 #[derive(Debug, Clone)]
 enum Op {
-    Send { key: usize, intent: Intent },
+    Send { key: usize, intent: Intent, mode: ResetMode, notice: Notice },
+    CarryOver { session: usize },
     BusyMode { session: usize, mode: BusyMode },
     Append { turn: usize, output: Vec<Output> },
     Finish { turn: usize, outcome: Outcome, tail: Vec<Output>, did_anything: bool, taken: usize },
@@ -93,6 +95,8 @@ fn cause() -> impl Strategy<Value = StopCause> {
 
 fn op() -> impl Strategy<Value = Op> {
     let n = || 0..64_usize;
+    let reset = || prop::sample::select(&ResetMode::ALL[..]);
+    let notice = prop_oneof![3 => Just(Notice::Given), 1 => Just(Notice::Withheld)];
     let intent = prop_oneof![3 => Just(Intent::Plain), 3 => Just(Intent::Queue), 1 => Just(Intent::Steer)];
     let mode = (0..BusyMode::ALL.len()).prop_map(|index| BusyMode::ALL[index]);
     let gate = prop_oneof![
@@ -104,7 +108,9 @@ fn op() -> impl Strategy<Value = Op> {
     ];
     let direction = prop_oneof![Just(Direction::Up), Just(Direction::Down)];
     prop_oneof![
-        12 => (n(), intent).prop_map(|(key, intent)| Op::Send { key, intent }),
+        12 => (n(), intent, reset(), notice)
+            .prop_map(|(key, intent, mode, notice)| Op::Send { key, intent, mode, notice }),
+        2 => n().prop_map(|session| Op::CarryOver { session }),
         2 => (n(), mode).prop_map(|(session, mode)| Op::BusyMode { session, mode }),
         3 => (n(), output()).prop_map(|(turn, output)| Op::Append { turn, output }),
         12 => (n(), outcome(), output(), any::<bool>(), n()).prop_map(
@@ -134,6 +140,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..100_i64).prop_map(|seconds| Op::Prune { seconds }),
         2 => any::<bool>().prop_map(|with_work| Op::Crash { with_work }),
         2 => (1..200_i64).prop_map(|seconds| Op::Pass { seconds }),
+        2 => (1..60_000_i64).prop_map(|seconds| Op::Pass { seconds }),
     ]
 }
 
@@ -164,10 +171,12 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
     let fresh = SessionId::new(now, c.step);
     let said = |text: String| Ok(text);
     match op {
-        Op::Send { key, intent } => {
+        Op::Send { key, intent, mode, notice } => {
             let text = format!("text of step {}", c.step);
             let plain = message(KEYS[key % KEYS.len()], &text, c.seconds);
-            store.accept_message(&NewMessage { intent: *intent, fresh, ..plain }).map(|a| format!("{a:?}"))
+            let reset = rule(*mode, 60);
+            let message = NewMessage { intent: *intent, fresh, reset, notice: *notice, ..plain };
+            store.accept_message(&message).map(|a| format!("{a:?}"))
         }
         Op::BusyMode { session: n, mode } => {
             store.set_busy_mode(&session(*n), *mode, now).map(|()| String::new())
@@ -209,8 +218,10 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             .reset_session(&key(KEYS[n % KEYS.len()]), &fresh, titled.then_some("t1"), now)
             .map(|()| String::new()),
         Op::Switch { key: n, session: wanted } => {
-            store.switch_session(&key(KEYS[n % KEYS.len()]), &session(*wanted), now).map(|()| String::new())
+            let left = store.switch_session(&key(KEYS[n % KEYS.len()]), &session(*wanted), now);
+            left.map(|left| format!("{left:?}"))
         }
+        Op::CarryOver { session: n } => store.carry_over(&session(*n), now).map(|items| format!("{items:?}")),
         Op::Release { session: n } => {
             store.release_queue(&session(*n), "/continue", now).map(|()| String::new())
         }

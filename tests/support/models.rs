@@ -24,6 +24,7 @@ use switchboard::domain::id::{
     ChatType, ItemId, KeyParts, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
 };
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Source};
+use switchboard::domain::reset::Background;
 use switchboard::domain::session::{Hold, HoldReason, Session, SessionState, Usage};
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
 
@@ -233,6 +234,8 @@ pub fn session(number: u32, key: SessionKey, title: &str, idle_seconds: i64) -> 
         queued: 0,
         resume_place: None,
         last_error: None,
+        background: Background::None,
+        forecast: None,
     }
 }
 

@@ -15,6 +15,7 @@ use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry};
 use switchboard::domain::id::*;
 use switchboard::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
+use switchboard::domain::reset::Background;
 use switchboard::domain::session::{Session, SessionState};
 use switchboard::domain::turn::TurnState;
 
@@ -78,6 +79,8 @@ pub fn session(name: &str, number: u32) -> SessionRow {
         queued: 0,
         resume_place: None,
         last_error: None,
+        background: Background::None,
+        forecast: None,
     }
 }
 

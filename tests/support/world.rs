@@ -15,6 +15,7 @@ use switchboard::domain::history::Body;
 use switchboard::domain::id::{ItemId, SessionId, SessionKey};
 use switchboard::domain::queue::{Ack, BusyMode, Intent, ItemState, Refusal, Source};
 use switchboard::domain::recovery::{FoundReceipt, Receipt};
+use switchboard::domain::reset::ResetPolicies;
 use switchboard::domain::slash::Ask;
 use switchboard::engine::{Engine, EngineHandle, Parts, StartUp};
 use switchboard::store::{Patience, Store};
@@ -31,6 +32,10 @@ pub struct Setup {
     pub steering: Steering,
     pub start_up: StartUp,
     pub patience: Patience,
+    pub session_reset: ResetPolicies,
+    pub timezone: chrono_tz::Tz,
+    /// Where the clock stands at first.
+    pub begins: Time,
 }
 
 impl Default for Setup {
@@ -41,6 +46,9 @@ impl Default for Setup {
             steering: Steering::TakesNone,
             start_up: StartUp::Run,
             patience: Patience::default(),
+            session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
+            timezone: chrono_tz::Europe::Berlin,
+            begins: monday_noon(),
         }
     }
 }
@@ -66,7 +74,7 @@ pub fn monday_noon() -> Time {
 
 impl World {
     pub async fn new(setup: Setup) -> Self {
-        let clock = StillClock::stop_at(monday_noon());
+        let clock = StillClock::stop_at(setup.begins);
         Self::start(setup, clock, tempfile::tempdir().unwrap(), FoundReceipt::Nothing).await
     }
 
@@ -91,8 +99,9 @@ impl World {
                 on_terminal_close: OnTerminalClose::Serve,
             },
             recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
+            session_reset: setup.session_reset,
             receipt,
-            timezone: chrono_tz::Europe::Berlin,
+            timezone: setup.timezone,
             exports: home.path().join("exports"),
         };
         let engine = Engine::start(parts, setup.start_up).await.unwrap();
@@ -149,6 +158,17 @@ impl World {
 
     pub async fn advance(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds)).await;
+    }
+
+    /// What the clock shows.
+    pub fn now(&self) -> Time {
+        switchboard::engine::Clock::now(&*self.clock)
+    }
+
+    /// Moves the clock on to an instant.
+    pub async fn advance_to(&self, at: Time) {
+        let ahead = at - self.now();
+        self.clock.advance(ahead.to_std().expect("the clock goes forward only")).await;
     }
 
     /// Types a draft into a local session.

@@ -48,6 +48,16 @@ pub enum Command {
         /// The session.
         session: SessionId,
     },
+    /// Make an ended session live again under the key that it had last; what is live there ends.
+    BringBack {
+        /// The ended session.
+        session: SessionId,
+    },
+    /// Move what a reset by itself had left waiting to the queue of the session that came after.
+    CarryOver {
+        /// The session that was reset.
+        from: SessionId,
+    },
     /// Move a waiting `/queue` item by one place.
     MoveItem {
         /// The item.

@@ -1,5 +1,8 @@
 //! Queries: what is read. A query never changes anything, not even a time.
 
+use std::time::Duration;
+
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::recovery::RecoveryPage;
@@ -9,6 +12,7 @@ use crate::domain::history::Entry;
 use crate::domain::id::{MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{BusyMode, Gate, Item};
 use crate::domain::recovery::AfterStop;
+use crate::domain::reset::{Background, Forecast, Mark, ResetFacts, ResetPolicies, TurnNow, forecast};
 use crate::domain::session::{Session, SessionState};
 use crate::domain::slash::ExportFormat;
 
@@ -266,9 +270,38 @@ pub struct SessionRow {
     pub resume_place: Option<u32>,
     /// The last error of a turn since the last answer.
     pub last_error: Option<String>,
+    /// What works in its background.
+    pub background: Background,
+    /// What its next message will meet by the reset policy; only of a live session, and only from who
+    /// knows the policy.
+    pub forecast: Option<Forecast>,
 }
 
 impl SessionRow {
+    /// What the next message will meet by the policies, if the session is live; `zone` is the operator's.
+    pub fn forecast_by(
+        &self,
+        policies: &ResetPolicies,
+        zone: Tz,
+        freshness: Duration,
+        now: Time,
+    ) -> Option<Forecast> {
+        let rule = policies.rule_for(&self.session.key, zone);
+        let live = self.session.ended.is_none();
+        live.then(|| forecast(&rule, &self.reset_facts(freshness, now), now))
+    }
+
+    /// What the reset rules look at; a mark for resume is fresh up to the age `freshness`.
+    fn reset_facts(&self, freshness: Duration, now: Time) -> ResetFacts<'_> {
+        ResetFacts {
+            began_at: self.session.began_at,
+            last_activity_at: self.session.last_activity_at,
+            turn: if self.turn.is_some() { TurnNow::Running } else { TurnNow::None },
+            mark: Mark::of(self.session.marker, freshness, now),
+            background: &self.background,
+        }
+    }
+
     /// The place to read on from behind this row.
     pub fn cursor(&self) -> SessionCursor {
         SessionCursor {

@@ -178,7 +178,9 @@ fn to_queue(now: &Situation) -> Result<Placement, Refusal> {
 
 /// Decides which lane the next turn comes from when none runs: the slot, then the head of the queue.
 pub fn next(now: &Situation) -> Option<Lane> {
-    if now.gate != Gate::Open || now.running.is_some() || now.resumes {
+    // A suspended session takes no message any more: what is put back into it waits until that is lifted.
+    let suspended = now.hold == Some(HoldReason::Suspended);
+    if now.gate != Gate::Open || now.running.is_some() || now.resumes || suspended {
         return None;
     }
     match (now.slot, now.queued, now.hold) {

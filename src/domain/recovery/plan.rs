@@ -48,7 +48,7 @@ pub fn plan(sessions: &[Facts], exit: &LastExit, earlier: &[Start], limits: &Lim
 }
 
 fn resumes_by_itself(verdict: &Verdict, limits: &Limits, now: Time) -> bool {
-    matches!(verdict, Verdict::Pending { mark, .. } if Freshness::of(mark, limits, now) == Freshness::Fresh)
+    matches!(verdict, Verdict::Pending { mark, .. } if Freshness::of(mark, limits.freshness, now) == Freshness::Fresh)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Resuming: which marks are fresh, what the resumed agent is told, and what a person sees of it.
 
-use super::{Limits, age};
+use std::time::Duration;
+
+use super::age;
 use crate::domain::Time;
 use crate::domain::marker::{ResumePending, ResumeReason};
 
@@ -17,9 +19,9 @@ pub enum Freshness {
 }
 
 impl Freshness {
-    /// Decides it from the age of the mark.
-    pub fn of(mark: &ResumePending, limits: &Limits, now: Time) -> Self {
-        if age(mark.since, now) > limits.freshness { Self::Stale } else { Self::Fresh }
+    /// Decides it from the age of the mark; `limit` is how old a fresh one may be.
+    pub fn of(mark: &ResumePending, limit: Duration, now: Time) -> Self {
+        if age(mark.since, now) > limit { Self::Stale } else { Self::Fresh }
     }
 }
 
@@ -63,7 +65,7 @@ mod tests {
     #[test]
     fn a_mark_older_than_an_hour_is_stale() {
         let mark = ResumePending { reason: ResumeReason::RestartInterrupted, since: at(100) };
-        let after = |seconds: i64| Freshness::of(&mark, &LIMITS, at(100 + seconds));
+        let after = |seconds: i64| Freshness::of(&mark, LIMITS.freshness, at(100 + seconds));
         assert_eq!(after(0), Freshness::Fresh);
         assert_eq!(after(3600), Freshness::Fresh);
         assert_eq!(after(3601), Freshness::Stale);

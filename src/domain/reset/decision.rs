@@ -83,8 +83,9 @@ impl Block {
 
 /// The reset that the stored times ask for; idle is tested first.
 ///
-/// Idle: *more than* the idle minutes have passed since the last activity. Daily: the wall clock of
-/// `zone` has passed the hour since the id began; activity never pushes that boundary.
+/// Idle: *more than* the idle minutes have passed since the last activity, or since `/resume` took the
+/// id up again: whoever brings an old memory back finds it there on the next message. Daily: the wall
+/// clock of `zone` has passed the hour since the id began; activity never pushes that boundary.
 pub fn due(
     policy: &ResetPolicy,
     began_at: Time,
@@ -95,9 +96,13 @@ pub fn due(
     Moments::of(policy, began_at, last_activity_at, zone).due(now).map(|(reason, _)| reason)
 }
 
-/// What a message at `now` meets. A running turn is never cut by a policy, a fresh mark blocks it
-/// (a stale one doesn't), and active or unknown background work blocks it.
+/// What a message at `now` meets. A session that was given up takes no message any more: nothing stands
+/// against its reset. A running turn is never cut by a policy, a fresh mark blocks it (a stale one
+/// doesn't), and active or unknown background work blocks it.
 pub fn decide(rule: &ResetRule, facts: &ResetFacts<'_>, now: Time) -> Verdict {
+    if facts.mark == Mark::Suspended {
+        return Verdict::Reset { reason: ResetReason::Suspended };
+    }
     let moments = Moments::of(&rule.policy, facts.began_at, facts.last_activity_at, rule.zone);
     let Some((reason, due_since)) = moments.due(now) else { return Verdict::Keep };
     let Some(by) = blocker(rule, facts, now) else { return Verdict::Reset { reason } };
@@ -113,8 +118,15 @@ fn blocker(rule: &ResetRule, facts: &ResetFacts<'_>, now: Time) -> Option<Blocke
     match (facts.turn, facts.mark) {
         (TurnNow::Running, _) => Some(Blocker::RunningTurn),
         (TurnNow::None, Mark::Fresh) => Some(Blocker::ResumePending),
-        (TurnNow::None, Mark::None | Mark::Stale) => facts.background.blocker(rule.background_max_age, now),
+        (TurnNow::None, Mark::None | Mark::Stale | Mark::Suspended) => {
+            facts.background.blocker(rule.background_max_age, now)
+        }
     }
+}
+
+/// Since when nobody has acted, or taken the id up again.
+pub(super) fn idle_since(began_at: Time, last_activity_at: Time) -> Time {
+    last_activity_at.max(began_at)
 }
 
 /// When the clauses of a policy come true, as far as it has them.
@@ -128,7 +140,8 @@ pub(super) struct Moments {
 impl Moments {
     pub(super) fn of(policy: &ResetPolicy, began_at: Time, last_activity_at: Time, zone: Tz) -> Self {
         let idle = TimeDelta::minutes(policy.idle_minutes.into());
-        let idle_after = policy.tests_idle().then(|| last_activity_at.checked_add_signed(idle)).flatten();
+        let idle_since = idle_since(began_at, last_activity_at);
+        let idle_after = policy.tests_idle().then(|| idle_since.checked_add_signed(idle)).flatten();
         let boundary = policy.tests_daily().then(|| next_boundary(began_at, policy.at_hour, zone)).flatten();
         Self { idle_after, boundary }
     }

@@ -3,7 +3,7 @@
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use super::decision::Moments;
+use super::decision::{Moments, idle_since};
 use super::{Block, Blocker, ResetFacts, ResetReason, ResetRule, Verdict, Work, decide};
 use crate::domain::Time;
 
@@ -25,7 +25,7 @@ pub fn forecast(rule: &ResetRule, facts: &ResetFacts<'_>, now: Time) -> Forecast
     let moments = Moments::of(&rule.policy, facts.began_at, facts.last_activity_at, rule.zone);
     Forecast {
         next_message: decide(rule, facts, now),
-        idle_since: facts.last_activity_at,
+        idle_since: idle_since(facts.began_at, facts.last_activity_at),
         idle_after: moments.idle_after,
         boundary: moments.boundary,
     }
@@ -36,6 +36,9 @@ impl Forecast {
     pub fn words(&self, now: Time, zone: Tz) -> String {
         match &self.next_message {
             Verdict::Keep => self.later(now, zone),
+            Verdict::Reset { reason: ResetReason::Suspended } => {
+                "suspended: the next message starts anew".to_owned()
+            }
             Verdict::Reset { reason } => {
                 format!("resets on the next message: {}", self.why(*reason, now, zone))
             }
@@ -57,14 +60,15 @@ impl Forecast {
         }
     }
 
-    fn why(&self, reason: ResetReason, now: Time, zone: Tz) -> String {
+    /// Why a session is reset, in a few words: `idle 25 h`.
+    pub fn why(&self, reason: ResetReason, now: Time, zone: Tz) -> String {
         match (reason, self.boundary) {
             (ResetReason::Idle, _) => format!("idle {}", lasted(self.idle_since, now)),
             (ResetReason::Daily, Some(boundary)) => {
                 format!("{} {zone} has passed", clock(boundary, now, zone))
             }
             (ResetReason::Daily, None) => "the daily boundary has passed".to_owned(),
-            (ResetReason::Suspended, _) => "suspended".to_owned(),
+            (ResetReason::Suspended, _) => "it was suspended".to_owned(),
         }
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
+use crate::domain::marker::Marker;
+use crate::domain::recovery::Freshness;
 
 /// What is known of a session's background work. *A session with active background work is never
 /// reset*, and the guard fails closed: when it can't tell, it counts as active.
@@ -56,7 +58,7 @@ impl Work {
     }
 }
 
-/// The session's mark of a turn that was cut off, as the freshness rule sees it.
+/// What a session carries from an earlier life of the engine, as the reset rules see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
@@ -66,6 +68,22 @@ pub enum Mark {
     Fresh,
     /// Too old to be resumed by itself: the policy decides.
     Stale,
+    /// The session was given up: its next message starts anew, whatever the policy says.
+    Suspended,
+}
+
+impl Mark {
+    /// The mark of a session; one for resume is fresh up to the age `freshness`.
+    pub fn of(marker: Option<Marker>, freshness: Duration, now: Time) -> Self {
+        match marker {
+            None => Self::None,
+            Some(Marker::Suspended(_)) => Self::Suspended,
+            Some(Marker::ResumePending(mark)) => match Freshness::of(&mark, freshness, now) {
+                Freshness::Fresh => Self::Fresh,
+                Freshness::Stale => Self::Stale,
+            },
+        }
+    }
 }
 
 /// Whether a turn of the session runs.

@@ -9,9 +9,11 @@ mod decision;
 mod forecast;
 mod guard;
 mod policy;
+mod told;
 
 pub use boundary::*;
 pub use decision::*;
 pub use forecast::*;
 pub use guard::*;
 pub use policy::*;
+pub use told::*;

@@ -110,9 +110,18 @@ impl ResetPolicies {
     }
 
     /// Whether a session's user is told of a reset by the policy: not on the excluded platforms.
-    pub fn notifies(&self, key: &SessionKey) -> bool {
-        !self.notify_exclude.contains(key.parts().platform)
+    pub fn notice_for(&self, key: &SessionKey) -> Notice {
+        if self.notify_exclude.contains(key.parts().platform) { Notice::Withheld } else { Notice::Given }
     }
+}
+
+/// Whether a user is told that a session was reset by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// A line of its own stands before the next reply.
+    Given,
+    /// Nothing is said.
+    Withheld,
 }
 
 /// The rule that a session's next message is judged by.
@@ -172,9 +181,10 @@ mod tests {
 
     #[test]
     fn the_excluded_platforms_get_no_notice() {
-        assert!(policies().notifies(&SessionKey::console()));
-        assert!(!policies().notifies(&key("agent:main:webhook:dm:w")));
-        assert!(!policies().notifies(&key("agent:main:api_server:dm:w")));
+        assert_eq!(policies().notice_for(&SessionKey::console()), Notice::Given);
+        for excluded in ["agent:main:webhook:dm:w", "agent:main:api_server:dm:w"] {
+            assert_eq!(policies().notice_for(&key(excluded)), Notice::Withheld);
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The store over SQLite.
 
+mod background;
 mod columns;
 mod open;
 mod place;

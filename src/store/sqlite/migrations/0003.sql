@@ -11,6 +11,9 @@ ALTER TABLE sessions ADD COLUMN resume_place INTEGER;
 ALTER TABLE sessions ADD COLUMN is_fresh_reset INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN auto_reset_reason TEXT;
 ALTER TABLE sessions ADD COLUMN reset_had_activity INTEGER NOT NULL DEFAULT 0;
+-- The line that its first turn begins with, and the blocked reset that was told last (JSON).
+ALTER TABLE sessions ADD COLUMN reset_notice TEXT;
+ALTER TABLE sessions ADD COLUMN reset_block TEXT;
 -- The agent's handle: what of it outlives the engine.
 ALTER TABLE sessions ADD COLUMN health TEXT;
 ALTER TABLE sessions ADD COLUMN restart_count INTEGER NOT NULL DEFAULT 0;
@@ -39,6 +42,7 @@ ALTER TABLE house ADD COLUMN run INTEGER REFERENCES runs (n);
 ALTER TABLE house ADD COLUMN max_cuts INTEGER NOT NULL DEFAULT 3;
 ALTER TABLE house ADD COLUMN max_resumes INTEGER NOT NULL DEFAULT 4;
 ALTER TABLE house ADD COLUMN guard_starts INTEGER NOT NULL DEFAULT 5;
+ALTER TABLE house ADD COLUMN freshness_seconds INTEGER NOT NULL DEFAULT 3600;
 
 -- What each start decided about each session that it looked at.
 CREATE TABLE recoveries (
@@ -79,3 +83,4 @@ CREATE TABLE processes (
     at            INTEGER NOT NULL,
     PRIMARY KEY (process_group, started)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX processes_of_sessions ON processes (session);

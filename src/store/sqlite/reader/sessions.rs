@@ -2,6 +2,7 @@
 
 use rusqlite::Row;
 
+use super::super::background::background;
 use super::super::columns::{Millis, item, named_marker, optional_time, time};
 use super::super::sql::at_most;
 use super::super::tx::hold;
@@ -10,6 +11,7 @@ use crate::domain::Time;
 use crate::domain::api::{RunningTurn, SessionCursor, SessionPage, SessionRow};
 use crate::domain::filter::{Filter, Subject};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::reset::Background;
 use crate::domain::session::{Beginning, Ended, Runtime, Session, SessionState, Usage};
 use crate::store::Result;
 
@@ -19,7 +21,8 @@ macro_rules! session_where {
             "SELECT s.*, t.began_at AS turn_began_at, t.steerable, t.stop_cause IS NOT NULL AS stopping,
                  (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
                  (SELECT count(*) FROM items
-                  WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued
+                  WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
+                 EXISTS (SELECT 1 FROM processes WHERE session = s.id) AS has_work
              FROM sessions s LEFT JOIN turns t ON t.id = s.running_turn
              WHERE ",
             $condition
@@ -139,12 +142,12 @@ impl Reader<'_> {
 
     pub(super) fn session(&self, id: &SessionId) -> Result<Option<SessionRow>> {
         let found = self.first(session_where!("s.id = ?1"), (id,), session_row)?;
-        found.map(|found| self.with_slot(found)).transpose()
+        found.map(|found| self.whole(found)).transpose()
     }
 
     pub(super) fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>> {
         let found = self.first(session_where!("s.key = ?1 AND s.ended_at IS NULL"), (key,), session_row)?;
-        found.map(|found| self.with_slot(found)).transpose()
+        found.map(|found| self.whole(found)).transpose()
     }
 
     pub(super) fn resolve_session(&self, wanted: &str, limit: usize) -> Result<Vec<SessionId>> {
@@ -179,9 +182,12 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    fn with_slot(&self, (mut row, slot): (SessionRow, Option<ItemId>)) -> Result<SessionRow> {
+    fn whole(&self, Found { mut row, slot, has_work }: Found) -> Result<SessionRow> {
         if let Some(id) = slot {
             row.slot = self.first("SELECT * FROM items WHERE id = ?1", (id,), item)?;
+        }
+        if has_work {
+            row.background = background(self.connection, &row.session.id)?;
         }
         Ok(row)
     }
@@ -195,7 +201,14 @@ fn is_behind(row: &Row<'_>, rank: u8, place: &SessionCursor) -> rusqlite::Result
     Ok(rank > place.rank || (rank == place.rank && behind))
 }
 
-fn session_row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<ItemId>)> {
+/// A row, and what of it stands in other tables.
+struct Found {
+    row: SessionRow,
+    slot: Option<ItemId>,
+    has_work: bool,
+}
+
+fn session_row(row: &Row<'_>) -> rusqlite::Result<Found> {
     let turn = row.get::<_, Option<TurnId>>("running_turn")?.map(|turn| {
         Ok::<_, rusqlite::Error>(RunningTurn {
             turn,
@@ -213,8 +226,10 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<ItemId>)> 
         queued: row.get("queued")?,
         resume_place: row.get("resume_place")?,
         last_error: row.get("last_error")?,
+        background: Background::None,
+        forecast: None,
     };
-    Ok((found, row.get("slot")?))
+    Ok(Found { row: found, slot: row.get("slot")?, has_work: row.get("has_work")? })
 }
 
 fn beginning(row: &Row<'_>) -> rusqlite::Result<Beginning> {

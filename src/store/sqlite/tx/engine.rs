@@ -52,7 +52,7 @@ impl Tx<'_> {
         )?;
         self.execute(
             "UPDATE house SET stopping_why = NULL, run = ?1, busy_mode = ?2, max_queued = ?3, steerable = ?4,
-                 max_cuts = ?5, max_resumes = ?6, guard_starts = ?7",
+                 max_cuts = ?5, max_resumes = ?6, guard_starts = ?7, freshness_seconds = ?8",
             (
                 n,
                 run.defaults.busy_mode,
@@ -61,6 +61,7 @@ impl Tx<'_> {
                 run.limits.max_cuts,
                 run.limits.max_parallel,
                 run.limits.boot_guard_starts,
+                i64::try_from(run.limits.freshness.as_secs()).unwrap_or(i64::MAX),
             ),
         )?;
         Ok(())

@@ -62,9 +62,13 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Holds the queue after `/stop`. The operator's word is stronger than a hold that ends by itself.
+    /// Holds the queue after `/stop`. The operator's word is stronger than a hold that ends by itself, a
+    /// suspension than both.
     pub(super) fn hold_stopped(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
-        if standing.hold.is_some_and(|hold| hold.reason == HoldReason::Stopped) {
+        if standing
+            .hold
+            .is_some_and(|hold| matches!(hold.reason, HoldReason::Stopped | HoldReason::Suspended))
+        {
             return Ok(());
         }
         self.hold(standing, Hold { reason: HoldReason::Stopped, since: at, probe_at: None }, at)
@@ -114,12 +118,8 @@ impl Tx<'_> {
 
     pub(super) fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
         let mut standing = self.standing(session)?;
+        standing.refuse_suspended()?;
         match standing.marker {
-            Some(Marker::Suspended(_)) => {
-                return Err(nothing_to(
-                    "this session is suspended; /unsuspend lifts that, a message starts anew",
-                ));
-            }
             Some(Marker::ResumePending(_)) if standing.running.is_none() => {
                 self.release(&mut standing, by, at)?;
                 self.resume_now(&mut standing, at)?;

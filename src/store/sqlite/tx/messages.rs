@@ -2,6 +2,7 @@
 
 use super::super::columns::{Millis, time};
 use super::history::NewRow;
+use super::sessions::NewSession;
 use super::standing::Standing;
 use super::turns::Purpose;
 use super::{Tx, nothing_to};
@@ -23,8 +24,8 @@ struct Submission<'a> {
 impl Tx<'_> {
     pub(super) fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted> {
         let mut standing = match self.standing_at(&message.to)? {
-            Some(standing) => standing,
-            None => self.make_session(&message.to, &message.fresh, None, None, message.at)?,
+            Some(standing) => self.reset_if_due(standing, message)?,
+            None => self.make_session(&NewSession::of(&message.to, &message.fresh), message.at)?,
         };
         let submission = Submission {
             text: &message.text,
@@ -39,6 +40,7 @@ impl Tx<'_> {
         let mut standing = self.standing(session)?;
         standing.refuse_ended()?;
         standing.refuse_during_turn()?;
+        standing.refuse_suspended()?;
         let Some(turn) = self.last_shown(&standing, 1)?.pop() else {
             return Err(nothing_to("there is no turn to run again"));
         };

@@ -9,6 +9,7 @@ mod items;
 mod messages;
 mod output;
 mod recovery;
+mod reset;
 mod sessions;
 mod standing;
 mod turns;
@@ -130,7 +131,16 @@ impl Transitions for Tx<'_> {
         self.reset_session(key, fresh, title, at)
     }
 
-    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()> {
+    fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>> {
+        self.carry_over(from, at)
+    }
+
+    fn switch_session(
+        &mut self,
+        key: &SessionKey,
+        wanted: &SessionId,
+        at: Time,
+    ) -> Result<Option<SessionId>> {
         self.switch_session(key, wanted, at)
     }
 

@@ -1,5 +1,7 @@
 //! Sessions: made, ended, taken up again, named.
 
+use rusqlite::params;
+
 use super::super::columns::Millis;
 use super::Tx;
 use super::standing::Standing;
@@ -8,9 +10,27 @@ use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::marker::Clearing;
 use crate::domain::queue::{BusyMode, Refusal};
-use crate::domain::session::{EndReason, SessionState};
+use crate::domain::session::{Beginning, EndReason, SessionState};
 use crate::domain::turn::StopCause;
 use crate::store::Result;
+
+/// A session that is to be made.
+pub(super) struct NewSession<'a> {
+    pub(super) key: &'a SessionKey,
+    pub(super) id: &'a SessionId,
+    pub(super) previous: Option<&'a SessionId>,
+    pub(super) title: Option<&'a str>,
+    pub(super) beginning: Beginning,
+    /// The line that its first turn begins with.
+    pub(super) notice: Option<&'a str>,
+}
+
+impl<'a> NewSession<'a> {
+    /// The first session of its key.
+    pub(super) fn of(key: &'a SessionKey, id: &'a SessionId) -> Self {
+        Self { key, id, previous: None, title: None, beginning: Beginning::New, notice: None }
+    }
+}
 
 impl Tx<'_> {
     pub(super) fn open_session(
@@ -22,7 +42,7 @@ impl Tx<'_> {
         if let Some(standing) = self.standing_at(key)? {
             return Ok(standing.id);
         }
-        Ok(self.make_session(key, fresh, None, None, at)?.id)
+        Ok(self.make_session(&NewSession::of(key, fresh), at)?.id)
     }
 
     pub(super) fn reset_session(
@@ -39,15 +59,26 @@ impl Tx<'_> {
                 self.cut_turn(&mut old, running, StopCause::Reset, at)?;
             }
             self.clear_waiting(&mut old, "cleared by /new", at)?;
-            self.end_session(&mut old, EndReason::SessionReset, fresh, at)?;
+            self.end_session(&mut old, EndReason::SessionReset, Clearing::New, fresh, at)?;
         }
         if let Some(title) = title {
             self.refuse_taken(title, fresh)?;
         }
-        self.make_session(key, fresh, previous.as_ref(), title, at).map(|_| ())
+        let new = NewSession {
+            previous: previous.as_ref(),
+            title,
+            beginning: Beginning::Fresh,
+            ..NewSession::of(key, fresh)
+        };
+        self.make_session(&new, at).map(|_| ())
     }
 
-    pub(super) fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time) -> Result<()> {
+    pub(super) fn switch_session(
+        &mut self,
+        key: &SessionKey,
+        wanted: &SessionId,
+        at: Time,
+    ) -> Result<Option<SessionId>> {
         let mut chosen = self.standing(wanted)?;
         if chosen.live {
             return Err(if chosen.key == *key {
@@ -56,16 +87,18 @@ impl Tx<'_> {
                 Refusal::LiveElsewhere(chosen.key.to_string()).into()
             });
         }
-        match self.standing_at(key)? {
+        let left = match self.standing_at(key)? {
             Some(mut current) => {
                 current.refuse_during_turn()?;
                 self.clear_waiting(&mut current, "left waiting when /resume went to another session", at)?;
-                self.end_session(&mut current, EndReason::SessionSwitch, wanted, at)?;
+                self.end_session(&mut current, EndReason::SessionSwitch, Clearing::Reset, wanted, at)?;
+                Some(current.id)
             }
             None => {
                 self.execute("UPDATE house SET live_sessions = live_sessions + 1", ())?;
+                None
             }
-        }
+        };
         if let Some(title) = &chosen.title {
             self.refuse_taken(title, wanted)?;
         }
@@ -75,7 +108,8 @@ impl Tx<'_> {
         )?;
         chosen.live = true;
         self.tell_of(&mut chosen, EventKind::SessionResumed { key: key.clone() }, at)?;
-        self.save(&chosen)
+        self.save(&chosen)?;
+        Ok(left)
     }
 
     pub(super) fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>> {
@@ -99,19 +133,29 @@ impl Tx<'_> {
         self.save(&standing)
     }
 
-    /// Makes the session that is live under `key` from now on.
-    pub(super) fn make_session(
-        &mut self,
-        key: &SessionKey,
-        id: &SessionId,
-        previous: Option<&SessionId>,
-        title: Option<&str>,
-        at: Time,
-    ) -> Result<Standing> {
+    /// Makes the session that is live under its key from now on.
+    pub(super) fn make_session(&mut self, new: &NewSession<'_>, at: Time) -> Result<Standing> {
+        let &NewSession { key, id, previous, title, beginning, notice } = new;
+        let (reason, had_activity) = match beginning {
+            Beginning::AutoReset { reason, had_activity } => (Some(reason), had_activity),
+            Beginning::New | Beginning::Fresh => (None, false),
+        };
         self.execute(
-            "INSERT INTO sessions (id, key, title, created_at, began_at, last_activity_at, previous, rank)
-             VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?5, ?6)",
-            (id, key, title, Millis(at), previous, SessionState::Idle.rank()),
+            "INSERT INTO sessions (id, key, title, created_at, began_at, last_activity_at, previous, rank,
+                 is_fresh_reset, auto_reset_reason, reset_had_activity, reset_notice)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                id,
+                key,
+                title,
+                Millis(at),
+                previous,
+                SessionState::Idle.rank(),
+                beginning == Beginning::Fresh,
+                reason,
+                had_activity,
+                notice,
+            ],
         )?;
         self.execute(
             "UPDATE house SET live_sessions = live_sessions + ?1, all_sessions = all_sessions + 1",
@@ -124,19 +168,16 @@ impl Tx<'_> {
         Ok(standing)
     }
 
-    fn end_session(
+    pub(super) fn end_session(
         &mut self,
         standing: &mut Standing,
         reason: EndReason,
+        clearing: Clearing,
         successor: &SessionId,
         at: Time,
     ) -> Result<()> {
         standing.live = false;
         standing.hold = None;
-        let clearing = match reason {
-            EndReason::SessionReset => Clearing::New,
-            EndReason::SessionSwitch => Clearing::Reset,
-        };
         self.clear_marker(standing, clearing, at)?;
         self.tell_of(standing, EventKind::SessionEnded { reason, successor: successor.clone() }, at)?;
         self.save(standing)?;

@@ -92,6 +92,16 @@ impl Standing {
         Err(nothing_to(format!("session {} has ended; /resume {} brings it back", self.id, self.id)))
     }
 
+    /// Refuses what can't be done in a session that was given up.
+    pub(super) fn refuse_suspended(&self) -> Result<()> {
+        match self.marker {
+            Some(Marker::Suspended(_)) => {
+                Err(nothing_to("this session is suspended; /unsuspend lifts that, a message starts anew"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses what can't be done during a turn.
     pub(super) fn refuse_during_turn(&self) -> Result<()> {
         if self.running.is_some() { Err(Refusal::TurnRuns.into()) } else { Ok(()) }

@@ -45,11 +45,12 @@ impl Tx<'_> {
              SELECT ?1, ?2, ?3, 'running', ?4, ?5, ?6, run, ?7 FROM house",
             (&standing.id, standing.last_turn, item, probe, steerable, Millis(at), Millis(at + LEASE)),
         )?);
+        let notice = if standing.last_turn.is_none() { self.reset_notice(&standing.id)? } else { None };
         standing.last_turn = Some(turn);
         self.execute("UPDATE items SET state = 'running', turn = ?2 WHERE id = ?1", (item, turn))?;
-        if purpose == Purpose::Resume {
-            let line = self.resume_notice(standing)?;
-            self.add_message(standing, &NewRow { text: line.as_deref(), ..NewRow::of(turn, "notice", at) })?;
+        let notice = if purpose == Purpose::Resume { self.resume_notice(standing)? } else { notice };
+        if let Some(line) = &notice {
+            self.add_message(standing, &NewRow { text: Some(line), ..NewRow::of(turn, "notice", at) })?;
         }
         self.add_message(
             standing,
