@@ -11,5 +11,6 @@ mod console_app {
     mod leaving;
     mod lists;
     mod queue;
+    mod recovery;
     mod writing;
 }

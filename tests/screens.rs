@@ -17,9 +17,10 @@ use switchboard::console::ui::theme::{Colours, NAMES, Theme};
 use switchboard::domain::api::{Drain, EngineHold, StoreTrouble, Update};
 use switchboard::domain::id::ChatType;
 use switchboard::domain::queue::{Gate, ItemState, Lane};
-use switchboard::domain::recovery::AfterStop;
+use switchboard::domain::recovery::{AfterStop, BootGuard, LastExit, RecoveryState};
 
 use support::models::{self, Engine};
+use support::recovered;
 use support::vt::Screen;
 
 fn ui_in(theme: &str, glyphs: &'static GlyphSet) -> Ui {
@@ -67,8 +68,15 @@ fn drains(width: u16, height: u16) -> Model {
         drain: Some(drain),
         ..engine.status.clone()
     };
+    let mut before = status.clone();
+    let console = &engine.sessions[4].session;
+    before.drain.iter_mut().for_each(|drain| {
+        drain.waits_for.push((console.id.clone(), console.name().to_owned()));
+    });
     let engine = Engine { status: status.clone(), ..engine };
-    engine.happens(&mut model, Msg::Update(Update::Engine(Box::new(status))));
+    for status in [before, status] {
+        engine.happens(&mut model, Msg::Update(Update::Engine(Box::new(status))));
+    }
     model
 }
 
@@ -86,6 +94,14 @@ fn told(width: u16, height: u16) -> Model {
     model
 }
 
+fn after_a_kill(width: u16, height: u16, keys: &str) -> Model {
+    let engine = recovered::home();
+    let mut model = engine.screen(width, height);
+    engine.press(&mut model, "esc");
+    engine.press(&mut model, keys);
+    model
+}
+
 fn empty(width: u16, height: u16) -> Model {
     Engine::fresh().screen(width, height)
 }
@@ -99,6 +115,7 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
         ("session queue", "tab tab"),
         ("filter", "/ r e"),
         ("queue", "2"),
+        ("recovery", "4"),
         ("log", "5"),
         ("zoomed", "tab z z"),
         ("help", "F1"),
@@ -113,6 +130,8 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
     let mut all: Vec<_> = keys.into_iter().map(|(name, keys)| (name, at_work(width, height, keys))).collect();
     all.extend([
         ("first start", empty(width, height)),
+        ("recovered", after_a_kill(width, height, "4")),
+        ("recovered sessions", after_a_kill(width, height, "")),
         ("drain", drains(width, height)),
         ("gone", gone(width, height)),
         ("notice", told(width, height)),
@@ -141,6 +160,47 @@ fn the_queue_and_the_log_fill_the_screen() {
             shown(&at_work(width, height, "2")).text()
         );
         insta::assert_snapshot!(format!("log_{width}x{height}"), shown(&at_work(width, height, "5")).text());
+    }
+}
+
+#[test]
+fn recovery_tells_of_a_kill_session_by_session_and_of_the_starts_before() {
+    for (width, height) in [(80, 24), (120, 40), (160, 50)] {
+        let name = format!("recovery_{width}x{height}");
+        insta::assert_snapshot!(name, shown(&after_a_kill(width, height, "4")).text());
+    }
+    insta::assert_snapshot!("recovery_earlier_80x24", shown(&after_a_kill(80, 24, "4 [")).text());
+    insta::assert_snapshot!("recovery_why_80x24", shown(&after_a_kill(80, 24, "4 v")).text());
+}
+
+#[test]
+fn recovery_says_that_there_was_nothing_to_recover() {
+    let opened = |engine: Engine| {
+        let mut model = engine.screen(80, 24);
+        engine.press(&mut model, "esc 4");
+        shown(&model).text()
+    };
+    let started = models::now() - TimeDelta::seconds(66);
+    let first = recovered::start(1, started, LastExit::First);
+    insta::assert_snapshot!("recovery_first_80x24", opened(recovered::home_started(first)));
+    let clean = LastExit::Clean { at: started - TimeDelta::seconds(66) };
+    insta::assert_snapshot!(
+        "recovery_clean_80x24",
+        opened(recovered::home_started(recovered::start(2, started, clean)))
+    );
+    let mut guarded = recovered::home();
+    let chosen = guarded.recovery[0].chosen.as_mut().unwrap();
+    chosen.guard = BootGuard::Hold { starts: 5, since: started };
+    (chosen.in_row, chosen.resumed) = (5, 0);
+    guarded.recovery[0].sessions.retain(|row| row.state == RecoveryState::HeldByBootGuard);
+    insta::assert_snapshot!("recovery_guarded_80x24", opened(guarded));
+}
+
+#[test]
+fn the_list_says_what_goes_on_and_what_was_given_up() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let name = format!("marked_{width}x{height}");
+        insta::assert_snapshot!(name, shown(&after_a_kill(width, height, "")).text());
     }
 }
 

@@ -168,6 +168,15 @@ impl ResumeReason {
         }
     }
 
+    /// What did it: `cut off by …`.
+    pub fn by(self) -> &'static str {
+        match self {
+            Self::RestartInterrupted => "a crash",
+            Self::ShutdownTimeout => "a stop",
+            Self::RestartTimeout => "a restart",
+        }
+    }
+
     /// The reason as it is shown.
     pub fn words(self) -> &'static str {
         match self {

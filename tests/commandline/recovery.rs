@@ -40,7 +40,7 @@ fn after_a_kill_the_cut_off_session_is_told_with_its_attempts_and_each_start_can
     assert!(told.contains("1 session was cut off or active: 1 resumed."), "{told}");
     assert!(told.contains("1st quick start of 5"), "{told}");
     let row = told.lines().find(|line| line.starts_with("nightly")).unwrap();
-    assert!(row.contains("crash  cut off 1 of 3  resumes") && row.ends_with("at: hang"), "{row}");
+    assert!(row.contains("crash  cut off 1 of 3  resumes") && row.ends_with("\"hang\""), "{row}");
     engine.kill();
     // Without an engine the store says the same, and an earlier start is named by the beginning of its run.
     let kept = page(&place, &[]);

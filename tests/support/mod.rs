@@ -6,6 +6,7 @@ pub mod files;
 pub mod models;
 pub mod program;
 pub mod pty;
+pub mod recovered;
 pub mod screen;
 pub mod scripted;
 pub mod vt;

@@ -33,7 +33,7 @@ pub fn now() -> Time {
     "2026-11-29T13:02:20Z".parse().unwrap()
 }
 
-fn ago(seconds: i64) -> Time {
+pub fn ago(seconds: i64) -> Time {
     now() - TimeDelta::seconds(seconds)
 }
 

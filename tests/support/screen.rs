@@ -27,6 +27,8 @@ pub struct Tables {
     pub items: Vec<QueueRow>,
     pub composers: HashMap<SessionKey, ComposerMemory>,
     pub events: Vec<Event>,
+    /// A page for each start, newest first.
+    pub recovery: Vec<RecoveryPage>,
     pub engine: EngineStatus,
     pub asked: Vec<Query>,
 }
@@ -170,6 +172,7 @@ impl Screen {
             items: Vec::new(),
             composers: HashMap::new(),
             events: Vec::new(),
+            recovery: Vec::new(),
             engine,
             asked: Vec::new(),
         };
@@ -350,10 +353,10 @@ impl Tables {
             Query::Overview => Answer::Overview(Box::new(Overview {
                 engine: self.engine.clone(),
                 sessions: self.sessions.len(),
-                needs_you: self.sessions.iter().filter(|row| row.state == SessionState::NeedsYou).count(),
+                needs_you: self.sessions.iter().filter(|row| row.state.needs_a_person()).count(),
                 running: self.sessions.iter().filter(|row| row.turn.is_some()).count(),
                 waiting: self.items.len(),
-                marked: 0,
+                marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),
                 max_cuts: 3,
                 last_event: None,
             })),
@@ -427,6 +430,15 @@ impl Tables {
                 let events: Vec<Event> = self.events.iter().filter(fits).cloned().collect();
                 let skip = events.len().saturating_sub(*limit);
                 Answer::Events(events.into_iter().skip(skip).collect())
+            }
+            Query::Recovery { start, .. } => {
+                let is = |page: &&RecoveryPage| match start {
+                    Some(run) => page.chosen.as_ref().is_some_and(|chosen| chosen.run == *run),
+                    None => true,
+                };
+                let page = self.recovery.iter().find(is).cloned().unwrap_or_default();
+                let starts = self.recovery.iter().filter_map(|page| page.chosen.clone()).collect();
+                Answer::Recovery(Box::new(RecoveryPage { starts, ..page }))
             }
             Query::Composer { key } => Answer::Composer(self.composers.get(key).cloned().unwrap_or_default()),
             Query::Session { session } => Answer::Session(self.row(session).cloned().map(Box::new)),

@@ -77,6 +77,7 @@ actions! {
         NextNeed "next-need" "needs you" None NotNeeded "the next thing that needs you";
         ViewSessions "view-sessions" "Sessions" None NotNeeded "view Sessions";
         ViewQueue "view-queue" "Queue" None NotNeeded "view Queue: what waits in all sessions";
+        ViewRecovery "view-recovery" "Recovery" None NotNeeded "view Recovery: what the starts of the engine found and did";
         ViewLog "view-log" "Log" None NotNeeded "view Log: everything the engine did";
         Palette "palette" "commands" None NotNeeded "palette: every action, session and slash command";
         UndoAct "undo" "undo" None NotNeeded "undo the last act (10 s)";
@@ -142,6 +143,14 @@ actions! {
         PutBack "put-back" "put back" None Key "put a replaced or dropped message back; release a held queue";
         ClearQueue "clear-queue" "clear" Asks Key "clear this session's queue (asks, with the count)";
         GoToSession "go-to-session" "session" None NotNeeded "go to the session";
+    }
+    Recovery {
+        ResumeNow "resume-now" "resume now" None Never "go on with what was cut off, now";
+        GiveUp "give-up" "give up" None Key "give the session up: its next message starts anew (asks if its turn runs)";
+        Lift "lift" "lift" None Never "lift the suspension: the same session goes on";
+        EarlierStart "earlier-start" "earlier start" None NotNeeded "the start before";
+        LaterStart "later-start" "later start" None NotNeeded "the start after";
+        OpenRecovered "open-recovered" "open" None NotNeeded "open the session";
     }
     Log {
         MoreLevels "more-levels" "more" None NotNeeded "more levels";

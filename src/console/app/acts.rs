@@ -2,20 +2,21 @@
 
 use super::action::Action;
 use super::focus::{Focus, Pane, View};
+use super::keymap::Context;
 use super::log::Follow;
 use super::model::{Armed, Link, LongLines, TimeStyle};
 use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, asking, availability, completing, front, item_acts, notices, panes, picking, scroll, search,
-    typing, walk, why, words, writing,
+    Model, asking, availability, completing, front, item_acts, notices, panes, picking, recovery, scroll,
+    search, typing, walk, why, words, writing,
 };
 use crate::domain::api::Command;
 use crate::domain::event::Level;
 use crate::domain::id::TurnId;
+use crate::domain::marker::Marker;
 use crate::domain::queue::Intent;
-use crate::domain::session::SessionState;
 
 /// ctrl-c stops the turn in front if it comes again within this time.
 const ARMED_FOR: chrono::TimeDelta = chrono::TimeDelta::seconds(2);
@@ -54,6 +55,7 @@ fn perform(model: &mut Model, action: Action) {
         A::NextNeed => next_need(model),
         A::ViewSessions => show_view(model, View::Sessions),
         A::ViewQueue => show_view(model, View::Queue),
+        A::ViewRecovery => show_view(model, View::Recovery),
         A::ViewLog => show_view(model, View::Log),
         A::LastView => show_view(model, model.last_view),
         A::UndoAct => {
@@ -139,7 +141,8 @@ fn perform(model: &mut Model, action: Action) {
         | A::ViewerPageDown
         | A::ViewerFirst
         | A::ViewerLast => scroll_viewer(model, action),
-        action if action.spec().home == super::keymap::Context::Queue => item_acts::perform(model, action),
+        action if action.spec().home == Context::Queue => item_acts::perform(model, action),
+        action if action.spec().home == Context::Recovery => recovery::perform(model, action),
         action if walk::move_by(model, action) => {}
         action if asking::press(model, action) => {}
         action if typing::in_text(model) => item_acts::text_key(model, action),
@@ -158,6 +161,11 @@ pub(super) fn show_view(model: &mut Model, view: View) {
     match view {
         View::Sessions => {}
         View::Queue => model.requests.mark(Question::Backlog, Pace::AtOnce),
+        View::Recovery => {
+            // Entered at the newest start.
+            model.recovery.wanted = None;
+            model.requests.mark(Question::Recovery, Pace::AtOnce);
+        }
         View::Log if !model.log.loaded => model.requests.mark(Question::Log, Pace::AtOnce),
         View::Log => {}
     }
@@ -204,7 +212,7 @@ fn next_need(model: &mut Model) {
         return;
     }
     show_view(model, View::Sessions);
-    let needs = |index: &usize| model.sessions.rows[*index].row.state == SessionState::NeedsYou;
+    let needs = |index: &usize| model.sessions.rows[*index].row.state.needs_a_person();
     let (length, here) = (model.sessions.rows.len(), model.sessions.selected);
     match (here.saturating_add(1)..length).chain(0..length.min(here + 1)).find(needs) {
         Some(index) => {
@@ -258,9 +266,10 @@ fn go_on(model: &mut Model) {
     }
     let Some(row) = &model.front_row else { return };
     let session = row.row.session.id.clone();
-    match row.row.session.hold {
-        Some(_) => act(model, Command::Continue { session }),
-        None => writing::submit(model, model.front.clone(), "/retry".to_owned(), Intent::Plain),
+    match (row.row.session.marker, row.row.session.hold) {
+        (Some(Marker::Suspended(_)), _) => act(model, Command::Unsuspend { session }),
+        (Some(Marker::ResumePending(_)), _) | (None, Some(_)) => act(model, Command::Continue { session }),
+        (None, None) => writing::submit(model, model.front.clone(), "/retry".to_owned(), Intent::Plain),
     }
 }
 

@@ -9,7 +9,7 @@ use super::items::{ItemList, ItemRow};
 use super::log::{self, Follow, LogRow};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::sessions::{Coming, ListRow, PAGE};
-use super::{Model, front, panes, picking, requests, walk, writing};
+use super::{Model, front, panes, picking, recovery, requests, walk, writing};
 use crate::domain::api::{Answer, Overview, Query, SessionPage};
 use crate::domain::event::Event;
 use crate::domain::id::SessionKey;
@@ -76,6 +76,7 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
             model.dirty |= model.backlog.take(rows);
             walk::show_selection(model);
         }
+        (Question::Recovery, Answer::Recovery(page)) => recovery::take(model, *page),
         (Question::Log, Answer::Events(events)) => take_log(model, events),
         (Question::LogEarlier, Answer::Events(events)) => take_earlier_log(model, events),
         (Question::Composer, Answer::Composer(memory)) => {
@@ -94,6 +95,7 @@ fn failed(model: &mut Model, question: Question, failure: &Failure) {
         Question::Conversation | Question::Earlier => &mut model.conversation.failed,
         Question::Queue => &mut model.queue.failed,
         Question::Backlog => &mut model.backlog.failed,
+        Question::Recovery => &mut model.recovery.failed,
         Question::Log | Question::LogEarlier => &mut model.log.failed,
         Question::Overview | Question::Front | Question::Composer | Question::PaletteSessions => {
             return model.tell(Tone::Error, words);
@@ -231,6 +233,10 @@ pub(super) fn thaw(model: &mut Model) {
     }
     if let Some(rows) = model.sessions.thawed.take() {
         set_rows(model, rows);
+        walk::show_selection(model);
+    }
+    if model.recovery.thaw() {
+        model.dirty |= model.view == View::Recovery;
         walk::show_selection(model);
     }
 }

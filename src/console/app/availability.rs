@@ -6,7 +6,7 @@ use super::keymap::Context;
 use super::model::Link;
 use super::msg::Reach;
 use super::overlay::{CardKind, Overlay};
-use super::{Model, item_acts, typing, why};
+use super::{Model, item_acts, recovery, typing, why};
 use crate::domain::queue::Gate;
 
 /// Why `action` can't be done now, with what would free it; none: it can.
@@ -18,6 +18,7 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
     }
     match action {
         action if action.spec().home == Context::Queue => item_acts::why_not(model, action),
+        action if action.spec().home == Context::Recovery => recovery::why_not(model, action),
         Action::StopTurn => stop(model),
         Action::GoOn => go_on(model),
         Action::PreviousMemory => {
@@ -68,6 +69,7 @@ fn changes_something(action: Action) -> bool {
         A::EditItem | A::DropItem | A::MoveUp | A::MoveDown | A::SwitchLane | A::PutBack | A::ClearQueue => {
             true
         }
+        A::ResumeNow | A::GiveUp | A::Lift => true,
         A::Save | A::CutNow | A::Send | A::SendQueued => true,
         _ => false,
     }
@@ -100,6 +102,7 @@ fn go_on(model: &Model) -> Option<String> {
         return Some("nothing was ever said here".to_owned());
     };
     match (row.session.hold, &row.turn, &row.last_error) {
+        _ if row.session.marker.is_some() && row.turn.is_none() => None,
         (Some(_), ..) => None,
         (None, Some(_), _) => Some("its turn runs".to_owned()),
         (None, None, Some(_)) => None,

@@ -76,6 +76,16 @@ pub enum ShownBody {
         /// What it gave back; none while it runs.
         result: Option<ShownResult>,
     },
+    /// A line of the system for the operator: a resume, a reset.
+    Notice {
+        /// The words.
+        text: String,
+    },
+    /// What the system told the agent so that it goes on: no person's words.
+    Told {
+        /// The words.
+        text: String,
+    },
     /// A line of the system: how a turn ended, when not with an answer.
     System {
         /// The words.
@@ -207,6 +217,8 @@ impl Shown {
             ShownBody::User { text, .. }
             | ShownBody::Agent { text }
             | ShownBody::Reasoning { text }
+            | ShownBody::Notice { text }
+            | ShownBody::Told { text }
             | ShownBody::System { text, .. } => vec![text],
             ShownBody::PutAside { text, note } => vec![text, note],
             ShownBody::Tool { name, arguments, result } => {

@@ -265,12 +265,8 @@ impl Conversation {
 
     fn usual_fold(&self, body: &Body) -> Fold {
         match body {
-            Body::Tool { .. } | Body::Reasoning { .. } => self.all,
-            Body::User { .. }
-            | Body::Agent { .. }
-            | Body::Resume { .. }
-            | Body::Notice { .. }
-            | Body::Ended { .. } => Fold::Open,
+            Body::Tool { .. } | Body::Reasoning { .. } | Body::Resume { .. } => self.all,
+            Body::User { .. } | Body::Agent { .. } | Body::Notice { .. } | Body::Ended { .. } => Fold::Open,
         }
     }
 }
@@ -313,10 +309,8 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
                 at: result.at,
             }),
         },
-        Body::Resume { text } => {
-            ShownBody::System { text: format!("told the agent: {}", line(text)), failed: false }
-        }
-        Body::Notice { text } => ShownBody::System { text: line(text), failed: false },
+        Body::Resume { text } => ShownBody::Told { text: clean(text) },
+        Body::Notice { text } => ShownBody::Notice { text: clean(text) },
         Body::Ended { outcome } => match outcome {
             Outcome::Done => ShownBody::System { text: "answered".to_owned(), failed: false },
             Outcome::Failed { error } => {

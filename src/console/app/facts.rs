@@ -5,12 +5,15 @@ use super::action::Action;
 use super::conversation::{Shown, ShownBody};
 use super::items::ItemRow;
 use super::log::LogRow;
+use super::recovery::Recovered;
 use super::sessions::ListRow;
 use super::typing::key_name;
 use super::{Model, words};
 use crate::domain::event::excerpt;
 use crate::domain::id::SessionId;
+use crate::domain::marker::{Clearing, Marker};
 use crate::domain::queue::{Gate, ItemState, Lane, ordinal};
+use crate::domain::recovery::{RecoveryState, Verdict};
 use crate::domain::sanitize::one_line;
 use crate::domain::session::{Hold, HoldReason, Usage};
 use crate::domain::turn::TurnState;
@@ -24,11 +27,12 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     let session = &row.row.session;
     let mut facts = vec![("state", row.row.state.word().to_owned())];
     facts.extend(row.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
-    facts.extend(session.hold.iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)));
+    facts.extend(marker(model, row));
+    facts.extend(hold_of(row).iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)));
     facts.extend(engine_hold(model));
     if let Some(error) = &row.last_error {
         facts.push(("last error", error.clone()));
-        if row.row.turn.is_none() && session.hold.is_none() {
+        if row.row.turn.is_none() && session.hold.is_none() && session.marker.is_none() {
             facts.push(("frees it", format!("{} runs the message again", key_name(model, Action::GoOn))));
         }
     }
@@ -119,6 +123,68 @@ pub(super) fn entry(model: &Model, entry: &Shown) -> Vec<Fact> {
     facts
 }
 
+/// What there is to know about a session that a start looked at.
+pub(super) fn recovered(model: &Model, row: &Recovered) -> Vec<Fact> {
+    let recovery = &model.recovery;
+    let mut facts = vec![("now", row.words.clone())];
+    let verdict = match (row.row.verdict, row.row.marker) {
+        (Some(verdict), _) => verdict_words(verdict, recovery.max_cuts),
+        (None, Some(marker)) => marker.words(row.row.cuts, recovery.max_cuts),
+        (None, None) => String::new(),
+    };
+    facts.push(("decided", verdict));
+    facts.extend(row.row.since().map(|since| ("since", at(model, since))));
+    let safe = |text: &String| one_line(text).into_owned();
+    facts.extend(row.row.message.as_ref().map(|text| ("message", safe(text))));
+    facts.extend(row.row.tool.as_ref().map(|tool| ("last call", format!("{}, effect unknown", safe(tool)))));
+    facts.extend(row.row.last_error.as_ref().map(|error| ("last error", safe(error))));
+    let key = |action| key_name(model, action);
+    let (frees, next) = match &row.row.state {
+        RecoveryState::Waits => (
+            "room among the resumes, or an open engine".to_owned(),
+            "its resume, then what waits in its queue".to_owned(),
+        ),
+        RecoveryState::Resuming { turn, .. } => (
+            format!("a successful answer of turn {turn}"),
+            "without one: nothing by itself before the next start".to_owned(),
+        ),
+        RecoveryState::Runs { turn, .. } => {
+            (format!("a successful answer of turn {turn}"), "what waits in its queue".to_owned())
+        }
+        RecoveryState::Failed { .. } | RecoveryState::Stale | RecoveryState::HeldByBootGuard => (
+            format!(
+                "{} or /continue resumes it; an answer to a message of yours clears it",
+                key(Action::ResumeNow)
+            ),
+            format!("{} gives it up", key(Action::GiveUp)),
+        ),
+        RecoveryState::GivenUp => (
+            format!("{} or /unsuspend: the same session goes on", key(Action::Lift)),
+            "its next message starts a new session; its queue is held".to_owned(),
+        ),
+        RecoveryState::Cleared { at: when, .. } => {
+            (format!("freed {}", at(model, *when)), "nothing".to_owned())
+        }
+        RecoveryState::DecidedAnew => {
+            ("nothing here".to_owned(), format!("{} goes to the later start", key(Action::LaterStart)))
+        }
+    };
+    facts.push(("frees it", frees));
+    facts.push(("next", next));
+    facts.push(("key", one_line(row.row.key.as_str()).into_owned()));
+    facts.push(("session id", row.row.session.to_string()));
+    facts
+}
+
+fn verdict_words(verdict: Verdict, max_cuts: u32) -> String {
+    match verdict {
+        Verdict::Leave { why } => why.words().to_owned(),
+        Verdict::OwesNothing => Clearing::NothingOwed.words().to_owned(),
+        Verdict::Pending { mark, cuts } => Marker::ResumePending(mark).words(cuts, max_cuts),
+        Verdict::Suspend { suspended, cuts } => Marker::Suspended(suspended).words(cuts, max_cuts),
+    }
+}
+
 /// What there is to know about a row of the log.
 pub(super) fn event(model: &Model, row: &LogRow) -> Vec<Fact> {
     let mut facts = vec![
@@ -204,6 +270,35 @@ fn queue_hold(model: &Model, hold: &Hold, key: Action) -> [Fact; 2] {
     ]
 }
 
+/// What a session carries over from an earlier life of the engine, and what frees it.
+fn marker(model: &Model, row: &ListRow) -> Vec<Fact> {
+    let session = &row.row.session;
+    let Some(marker) = session.marker else { return Vec::new() };
+    let max_cuts = model.overview.as_ref().map_or(0, |overview| overview.max_cuts);
+    let since = words::clock(model, marker.since());
+    let tries = format!("attempts {}/{max_cuts}", session.cuts);
+    let key = key_name(model, Action::GoOn);
+    match marker {
+        Marker::Suspended(given_up) => vec![
+            ("suspended", format!("since {since}: {}, {tries}", given_up.reason.words())),
+            ("frees it", format!("{key} or /unsuspend; a message starts a new session")),
+        ],
+        Marker::ResumePending(mark) => {
+            let frees = match (&row.row.turn, row.row.resume_place) {
+                (Some(_), _) => "a successful answer".to_owned(),
+                (None, Some(_)) => "it goes on by itself as soon as there is room".to_owned(),
+                (None, None) => format!("{key} or /continue, or a successful answer to a message"),
+            };
+            vec![("cut off", format!("{since}: {}, {tries}", mark.reason.words())), ("frees it", frees)]
+        }
+    }
+}
+
+/// The hold of a session's queue. That of a suspended session is told by its marker.
+fn hold_of(row: &ListRow) -> Option<&Hold> {
+    row.row.session.hold.as_ref().filter(|hold| hold.reason != HoldReason::Suspended)
+}
+
 /// Why no turn begins anywhere, and what frees that.
 fn engine_hold(model: &Model) -> Vec<Fact> {
     let Some(engine) = model.overview.as_ref().map(|overview| &overview.engine) else { return Vec::new() };
@@ -265,6 +360,8 @@ fn what(entry: &Shown) -> &'static str {
         ShownBody::Agent { .. } => "the agent's answer",
         ShownBody::Reasoning { .. } => "what the model thought before it answered",
         ShownBody::Tool { .. } => "a tool call of the agent",
+        ShownBody::Notice { .. } => "a line of the system, which no agent reads",
+        ShownBody::Told { .. } => "what the system told the agent, so that it goes on",
         ShownBody::System { .. } => "how the turn ended",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use crate::domain::event::Level;
-use crate::domain::id::{ItemId, Seq, SessionKey};
+use crate::domain::id::{ItemId, Seq, SessionId, SessionKey};
 
 /// What stands between header and footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,19 +11,22 @@ pub enum View {
     Sessions,
     /// The backlog of all sessions.
     Queue,
+    /// What the starts of the engine found and did.
+    Recovery,
     /// Everything the engine did.
     Log,
 }
 
 impl View {
     /// Every view, in the order of the tabs.
-    pub const ALL: [Self; 3] = [Self::Sessions, Self::Queue, Self::Log];
+    pub const ALL: [Self; 4] = [Self::Sessions, Self::Queue, Self::Recovery, Self::Log];
 
     /// The number on its tab and its key.
     pub fn number(self) -> u8 {
         match self {
             Self::Sessions => 1,
             Self::Queue => 2,
+            Self::Recovery => 4,
             Self::Log => 5,
         }
     }
@@ -33,6 +36,7 @@ impl View {
         match self {
             Self::Sessions => "Sessions",
             Self::Queue => "Queue",
+            Self::Recovery => "Recovery",
             Self::Log => "Log",
         }
     }
@@ -41,7 +45,7 @@ impl View {
 /// A part of a view that can have the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pane {
-    /// The list of the open view: sessions, backlog or log.
+    /// The list of the open view: sessions, backlog, recovery or log.
     List,
     /// The line above the list that filters it, or searches; a text field.
     Filter,
@@ -73,6 +77,8 @@ pub enum Target {
     Session(SessionKey),
     /// An item of a queue, in the pane or in the view.
     Item(ItemId),
+    /// A session in the view of recovery.
+    Recovered(SessionId),
     /// A row of the log.
     Event(Seq),
     /// An entry of the conversation.

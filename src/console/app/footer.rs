@@ -157,6 +157,19 @@ fn actions(model: &Model) -> Vec<Action> {
                 ]
             }
             View::Queue => queue_actions(),
+            View::Recovery => {
+                vec![
+                    A::ResumeNow,
+                    A::GiveUp,
+                    A::Lift,
+                    A::OpenRecovered,
+                    A::EarlierStart,
+                    A::LaterStart,
+                    A::Why,
+                    A::Filter,
+                    A::Back,
+                ]
+            }
             View::Log => {
                 vec![
                     A::OpenSubject,

@@ -28,6 +28,8 @@ pub enum Context {
     Conversation,
     /// A queue, in the pane or in the view.
     Queue,
+    /// The view of recovery.
+    Recovery,
     /// The log.
     Log,
     /// Where the operator writes.
@@ -46,13 +48,14 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the documentation.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Always,
         Self::Global,
         Self::List,
         Self::Sessions,
         Self::Conversation,
         Self::Queue,
+        Self::Recovery,
         Self::Log,
         Self::Composer,
         Self::Text,
@@ -67,6 +70,7 @@ impl Context {
         &[Self::Sessions, Self::List, Self::Global, Self::Always],
         &[Self::Conversation, Self::List, Self::Global, Self::Always],
         &[Self::Queue, Self::List, Self::Global, Self::Always],
+        &[Self::Recovery, Self::List, Self::Global, Self::Always],
         &[Self::Log, Self::List, Self::Global, Self::Always],
         &[Self::Composer, Self::Text, Self::Always],
         &[Self::Editor, Self::Text, Self::Always],
@@ -84,6 +88,7 @@ impl Context {
             Self::Sessions => "sessions",
             Self::Conversation => "conversation",
             Self::Queue => "queue",
+            Self::Recovery => "recovery",
             Self::Log => "log",
             Self::Composer => "composer",
             Self::Text => "text",
@@ -99,10 +104,11 @@ impl Context {
         match self {
             Self::Always => "also in text fields",
             Self::Global => "where no text field has the focus",
-            Self::List => "any list: sessions, queue, conversation, log",
+            Self::List => "any list: sessions, queue, conversation, recovery, log",
             Self::Sessions => "list, and",
             Self::Conversation => "list, and; the cursor walks entries",
             Self::Queue => "list, and; the view and the pane under a conversation",
+            Self::Recovery => "list, and",
             Self::Log => "list, and",
             Self::Composer => "text, and; every printable key is text",
             Self::Text => "any text field; every printable key is text",
@@ -332,7 +338,7 @@ fn fits(context: Context, home: Context) -> bool {
         matches!((place(chain, context), place(chain, home)), (Some(inner), Some(outer)) if inner <= outer)
     });
     // Panes share some verbs: x stops the turn in the list and in the conversation.
-    let panes = [Context::Sessions, Context::Conversation, Context::Queue, Context::Log];
+    let panes = [Context::Sessions, Context::Conversation, Context::Queue, Context::Recovery, Context::Log];
     let fields = [Context::Composer, Context::Editor];
     let both = |group: &[Context]| group.contains(&context) && group.contains(&home);
     let boxes = [Context::Card, Context::Viewer];

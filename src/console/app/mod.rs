@@ -4,7 +4,7 @@
 //! - [`update()`]: (state, message) → effects. Nothing else changes the state.
 //! - [`key`], [`action`], [`keymap`]: what a key is, what can be done, which key does it.
 //! - [`focus`]: where the keys go.
-//! - [`sessions`], [`conversation`], [`items`], [`log`], [`composer`], [`overlay`], [`notices`]: the
+//! - [`sessions`], [`conversation`], [`items`], [`recovery`], [`log`], [`composer`], [`overlay`], [`notices`]: the
 //!   panes' and overlays' state.
 //! - [`header`], [`footer`], [`border`], [`facts`], [`words`]: what the frame around them says.
 //!
@@ -45,6 +45,7 @@ pub mod notices;
 pub mod overlay;
 mod panes;
 mod picking;
+pub mod recovery;
 mod replies;
 mod requests;
 mod scroll;

@@ -11,6 +11,7 @@ use super::log::Log;
 use super::msg::{Measured, MouseOwner, Reach, Tone};
 use super::notices::Notice;
 use super::overlay::{Card, Overlay};
+use super::recovery::Recovery;
 use super::sessions::{ListRow, SessionList};
 use crate::domain::Time;
 use crate::domain::api::Overview;
@@ -138,6 +139,8 @@ pub struct Model {
     pub queue: ItemList,
     /// The backlog of all sessions.
     pub backlog: ItemList,
+    /// What the starts of the engine found and did.
+    pub recovery: Recovery,
     /// The log.
     pub log: Log,
 
@@ -145,6 +148,8 @@ pub struct Model {
     pub overlays: Vec<Overlay>,
     /// What opened by itself.
     pub card: Option<Card>,
+    /// The names of the sessions whose turns ended since the drain began; safe to show.
+    pub drained: Vec<String>,
     /// What was just done or refused, newest last.
     pub notices: Vec<Notice>,
     /// The keys of a sequence that is not complete yet.
@@ -205,9 +210,11 @@ impl Model {
             conversation: Conversation::default(),
             queue: ItemList::default(),
             backlog: ItemList::default(),
+            recovery: Recovery::default(),
             log: Log::default(),
             overlays: Vec::new(),
             card: None,
+            drained: Vec::new(),
             notices: Vec::new(),
             pending: Vec::new(),
             armed: None,

@@ -4,7 +4,7 @@ use super::action::Action;
 use super::focus::{Focus, Pane, Target, View};
 use super::msg::{Mouse, MouseAct};
 use super::overlay::Overlay;
-use super::{Model, acts, asking, front, item_acts, panes, picking, scroll, walk};
+use super::{Model, acts, asking, front, item_acts, panes, picking, recovery, scroll, walk};
 
 /// How many lines or rows one step of the wheel is.
 const WHEEL: i64 = 3;
@@ -34,6 +34,10 @@ fn click(model: &mut Model, target: Target) {
             front::show(model, &key);
         }
         Target::Item(item) => item_acts::select(model, item),
+        Target::Recovered(session) => {
+            panes::set_focus(model, Focus::Pane(Pane::List));
+            recovery::select(model, &session);
+        }
         Target::Event(seq) => {
             panes::set_focus(model, Focus::Pane(Pane::List));
             if let Ok(index) = model.log.rows.binary_search_by_key(&seq, |row| row.seq) {
@@ -81,6 +85,7 @@ fn wheel(model: &mut Model, target: &Target, by: i64) {
             scroll::scroll_by(model, by)
         }
         (_, Target::Session(_)) => shift(&mut model.sessions.top, by, model.sessions.rows.len()),
+        (_, Target::Recovered(_)) => shift(&mut model.recovery.top, by, model.recovery.rows.len()),
         (_, Target::Event(_)) => walk::scroll_log(model, by),
         (_, Target::Item(_)) if model.view == View::Queue => {
             shift(&mut model.backlog.top, by, model.backlog.rows.len());
@@ -91,6 +96,7 @@ fn wheel(model: &mut Model, target: &Target, by: i64) {
         (_, Target::Pane(Pane::List)) => match model.view {
             View::Sessions => shift(&mut model.sessions.top, by, model.sessions.rows.len()),
             View::Queue => shift(&mut model.backlog.top, by, model.backlog.rows.len()),
+            View::Recovery => shift(&mut model.recovery.top, by, model.recovery.rows.len()),
             View::Log => walk::scroll_log(model, by),
         },
         _ => {}

@@ -225,6 +225,8 @@ pub enum Question {
     Queue,
     /// The backlog of all sessions.
     Backlog,
+    /// A start with its sessions, and the history of starts.
+    Recovery,
     /// The newest page of the log.
     Log,
     /// A page of the log before the loaded ones.
@@ -237,7 +239,7 @@ pub enum Question {
 
 impl Question {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Overview,
         Self::Sessions,
         Self::Front,
@@ -245,6 +247,7 @@ impl Question {
         Self::Earlier,
         Self::Queue,
         Self::Backlog,
+        Self::Recovery,
         Self::Log,
         Self::LogEarlier,
         Self::Composer,

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::composer::{AckLine, AckState, Lasts, Sent};
+use super::focus::View;
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::overlay::{Deed, Overlay};
 use super::requests::mark_front;
@@ -192,6 +193,9 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
 
 fn mark_changed(model: &mut Model) {
     model.requests.mark(Question::Backlog, Pace::AtOnce);
+    if model.view == View::Recovery {
+        model.requests.mark(Question::Recovery, Pace::AtOnce);
+    }
     mark_front(model, Pace::AtOnce);
 }
 

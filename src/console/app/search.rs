@@ -21,6 +21,7 @@ pub(super) fn held_filter(model: &Model) -> &TextField {
         (Pane::Conversation, _) => &model.conversation.search,
         (_, View::Sessions) => &model.sessions.filter,
         (_, View::Queue) => &model.backlog.filter,
+        (_, View::Recovery) => &model.recovery.filter,
         (_, View::Log) => &model.log.search,
     }
 }
@@ -30,6 +31,7 @@ pub(super) fn filter_field(model: &mut Model) -> &mut TextField {
         (Pane::Conversation, _) => &mut model.conversation.search,
         (_, View::Sessions) => &mut model.sessions.filter,
         (_, View::Queue) => &mut model.backlog.filter,
+        (_, View::Recovery) => &mut model.recovery.filter,
         (_, View::Log) => &mut model.log.search,
     }
 }
@@ -49,6 +51,7 @@ pub(super) fn filter_changed(model: &mut Model) {
             model.requests.mark(Question::Sessions, Pace::AtOnce);
         }
         (Pane::List, View::Queue) => model.backlog.refilter(),
+        (Pane::List, View::Recovery) => model.recovery.refilter(),
         _ => {}
     }
     model.dirty = true;

@@ -36,6 +36,7 @@ fn pane_context(view: View, pane: Pane) -> Context {
     match (pane, view) {
         (Pane::List, View::Sessions) => Context::Sessions,
         (Pane::List, View::Queue) | (Pane::Queue, _) => Context::Queue,
+        (Pane::List, View::Recovery) => Context::Recovery,
         (Pane::List, View::Log) => Context::Log,
         (Pane::Conversation, _) => Context::Conversation,
         (Pane::Composer, _) => Context::Composer,

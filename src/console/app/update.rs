@@ -179,5 +179,6 @@ fn settle(model: &mut Model) {
     for list in [&mut model.queue, &mut model.backlog] {
         list.selected = list.selected.min(list.rows.len().saturating_sub(1));
     }
+    model.recovery.selected = model.recovery.selected.min(model.recovery.rows.len().saturating_sub(1));
     model.log.selected = model.log.selected.min(model.log.rows.len().saturating_sub(1));
 }

@@ -35,8 +35,10 @@ fn take_event(model: &mut Model, event: &Event) {
     answers::add_to_log(model, event);
     model.requests.mark(Question::Overview, Pace::Gently);
     model.requests.mark(Question::Sessions, Pace::Gently);
-    if model.view == View::Queue {
-        model.requests.mark(Question::Backlog, Pace::Gently);
+    match model.view {
+        View::Queue => model.requests.mark(Question::Backlog, Pace::Gently),
+        View::Recovery => model.requests.mark(Question::Recovery, Pace::Gently),
+        View::Sessions | View::Log => {}
     }
     let ours = event.session.is_some() && event.session == model.conversation.session;
     let reborn = matches!(&event.kind, EventKind::SessionCreated { key, .. } | EventKind::SessionResumed { key } if *key == model.front);
@@ -105,10 +107,20 @@ pub(super) fn set_status(model: &mut Model, status: EngineStatus) {
         }
         _ => {}
     }
+    note_drained(model, &status);
     if let Some(overview) = &mut model.overview
         && overview.engine != status
     {
         overview.engine = status;
         model.dirty = true;
     }
+}
+
+/// Remembers whose turns ended since the drain began.
+fn note_drained(model: &mut Model, status: &EngineStatus) {
+    let Some(drain) = &status.drain else { return model.drained.clear() };
+    let before = model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
+    let Some(before) = before.filter(|before| before.since == drain.since) else { return };
+    let ended = before.waits_for.iter().filter(|waited| !drain.waits_for.contains(waited));
+    model.drained.extend(ended.map(|(_, name)| name.clone()));
 }

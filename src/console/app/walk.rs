@@ -23,6 +23,7 @@ pub(super) enum Rows {
     Sessions,
     Backlog,
     Queue,
+    Recovery,
     Log,
 }
 
@@ -31,6 +32,7 @@ pub(super) fn rows(model: &Model) -> Option<Rows> {
     match (model.pane, model.view) {
         (Pane::List, View::Sessions) => Some(Rows::Sessions),
         (Pane::List, View::Queue) => Some(Rows::Backlog),
+        (Pane::List, View::Recovery) => Some(Rows::Recovery),
         (Pane::List, View::Log) => Some(Rows::Log),
         (Pane::Queue, _) => Some(Rows::Queue),
         (Pane::Conversation | Pane::Composer | Pane::Filter, _) => None,
@@ -92,6 +94,9 @@ fn move_in_list(model: &mut Model, list: Rows, step: Step) {
         Rows::Sessions => move_in_sessions(model, step),
         Rows::Backlog => model.backlog.selected = step.from(model.backlog.selected, model.backlog.rows.len()),
         Rows::Queue => model.queue.selected = step.from(model.queue.selected, model.queue.rows.len()),
+        Rows::Recovery => {
+            model.recovery.selected = step.from(model.recovery.selected, model.recovery.rows.len());
+        }
         Rows::Log => move_in_log(model, step),
     }
     show_selection(model);
@@ -175,6 +180,7 @@ pub(super) fn show_selection(model: &mut Model) {
     let (list_rows, queue_rows) = (model.measured.list_rows, model.measured.queue_rows);
     fit(&mut model.sessions.top, model.sessions.selected, list_rows);
     fit(&mut model.backlog.top, model.backlog.selected, list_rows);
+    fit(&mut model.recovery.top, model.recovery.selected, list_rows);
     fit(&mut model.log.top, model.log.selected, list_rows);
     fit(&mut model.queue.top, model.queue.selected, queue_rows);
 }

@@ -5,6 +5,7 @@ use super::focus::{Focus, Pane, View};
 use super::items::ItemRow;
 use super::log::LogRow;
 use super::overlay::Overlay;
+use super::recovery::Recovered;
 use super::sessions::ListRow;
 use super::{Model, facts, item_acts, words};
 
@@ -16,6 +17,7 @@ pub(super) fn card(model: &Model) -> Option<(String, String)> {
         Subject::Entry(entry) => {
             (format!("said at {}", words::clock(model, entry.at)), facts::entry(model, entry))
         }
+        Subject::Recovered(row) => (row.name.clone(), facts::recovered(model, row)),
         Subject::Event(row) => (format!("event {}", row.seq), facts::event(model, row)),
     };
     let width = facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
@@ -33,6 +35,7 @@ pub(super) fn subject_text(model: &Model) -> Option<String> {
         Subject::Session(row) => row.name.clone(),
         Subject::Entry(entry) => entry.texts().join("\n"),
         Subject::Item(row) => row.row.item.text.clone(),
+        Subject::Recovered(row) => row.name.clone(),
         Subject::Event(row) => row.words.clone(),
     })
 }
@@ -44,6 +47,7 @@ pub(super) fn subject_id(model: &Model) -> Option<String> {
         Subject::Session(row) => row.row.session.id.to_string(),
         Subject::Entry(_) => model.front_row.as_ref()?.row.session.id.to_string(),
         Subject::Item(row) => row.id().to_string(),
+        Subject::Recovered(row) => row.session().to_string(),
         Subject::Event(row) => row.session.as_ref().map_or_else(|| row.seq.to_string(), ToString::to_string),
     })
 }
@@ -52,6 +56,7 @@ enum Subject<'a> {
     Session(&'a ListRow),
     Item(&'a ItemRow),
     Entry(&'a Shown),
+    Recovered(&'a Recovered),
     Event(&'a LogRow),
 }
 
@@ -59,6 +64,7 @@ enum Subject<'a> {
 fn subject(model: &Model) -> Option<Subject<'_>> {
     match (model.pane, model.view) {
         (Pane::List | Pane::Filter, View::Log) => model.log.current().map(Subject::Event),
+        (Pane::List | Pane::Filter, View::Recovery) => model.recovery.current().map(Subject::Recovered),
         (Pane::Queue, _) | (Pane::List | Pane::Filter, View::Queue) => {
             item_acts::item(model).map(Subject::Item)
         }

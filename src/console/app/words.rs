@@ -15,6 +15,15 @@ pub fn clock(model: &Model, at: Time) -> String {
     }
 }
 
+/// An instant to the second: `14:02:19`, `28 Nov 14:02:19` on another day.
+pub fn second(model: &Model, at: Time) -> String {
+    let (local, now) = (at.with_timezone(&model.zone), model.now.with_timezone(&model.zone));
+    match local.date_naive() == now.date_naive() {
+        true => local.format("%H:%M:%S").to_string(),
+        false => local.format("%-d %b %H:%M:%S").to_string(),
+    }
+}
+
 /// An instant in the style that is set: `14:02` or `5 min`.
 pub fn when(model: &Model, at: Time) -> String {
     match model.times {

@@ -18,6 +18,8 @@ use crate::domain::session::SessionState;
 
 const WIDTH: usize = 74;
 const LABEL: usize = 11;
+/// A turn that said nothing for so many seconds is called silent.
+const SILENT_FROM_SECONDS: i64 = 10;
 /// The most turns that the drain's card names.
 const MOST_TURNS: usize = 6;
 
@@ -69,7 +71,9 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let button_rows = card::button_rows(&buttons, width.saturating_sub(text::width(&lead)));
     let named = drain.waits_for.len().min(MOST_TURNS);
     let hidden = drain.waits_for.len() - named;
-    let height = named.max(1) + usize::from(hidden > 0) + 4 + button_rows;
+    let done = done_words(&model.drained);
+    let done_rows = usize::from(!done.is_empty());
+    let height = named.max(1) + usize::from(hidden > 0) + done_rows + 6 + button_rows;
     let since = second(drain.since, model.zone);
     let why = crate::domain::sanitize::one_line(&drain.why).into_owned();
     let inner = card::open(paint, screen, width, height, &format!("The engine stops since {since}: {why}"));
@@ -86,18 +90,33 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     if hidden > 0 {
         rest = fact(paint, rest, "", &format!("and {hidden} more"), Role::Text);
     }
+    if done_rows > 0 {
+        rest = fact(paint, rest, "done", &done, Role::Good);
+    }
     rest = from_top(rest, 1).1;
     let left = (drain.until - model.as_of()).num_seconds().max(0);
     paint.motion.counts_seconds();
-    let then = format!("in {left} s what still runs is cut; its text is kept");
+    let then = format!("in {left} s what still runs is cut: its text is kept, and it goes on");
     rest = fact(paint, rest, "then", &then, Role::Text);
+    rest = fact(paint, rest, "", "by itself at the next start", Role::Text);
     let waiting = model.overview.as_ref().map_or(0, |overview| overview.waiting);
     let kept = match waiting {
         0 => "new messages are taken and wait for the next start".to_owned(),
         n => format!("{} on disk; new ones are taken and wait too", count(n, "message")),
     };
-    fact(paint, rest, "waiting", &kept, Role::Text);
+    rest = fact(paint, rest, "waiting", &kept, Role::Text);
+    fact(paint, rest, "", "ctrl-c does not cut, a second SIGTERM does", Role::Quiet);
     draw_buttons(paint, below, card, &buttons, &lead);
+}
+
+/// Whose turns ended since: as many names as one line has room for.
+fn done_words(names: &[String]) -> String {
+    const MOST: usize = 3;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, index: usize) {
@@ -117,9 +136,12 @@ fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, inde
     pen.column(&name, 24, Role::Strong).skip(1);
     let Some(turn) = turn else { return };
     pen.column(&format!("runs {}", running(model.as_of() - turn.since)), 14, role);
-    if let Some(at) = turn.last_output_at {
-        pen.put(&format!("last output {} ago", running(model.as_of() - at)), Role::Quiet);
-    }
+    let Some(at) = turn.last_output_at else { return };
+    let silent = model.as_of() - at;
+    match silent.num_seconds() {
+        ..SILENT_FROM_SECONDS => pen.put(&format!("last output {} ago", running(silent)), Role::Quiet),
+        _ => pen.put(&format!("silent {}", running(silent)), Role::Warning),
+    };
 }
 
 fn fact(paint: &mut Paint<'_>, area: Rect, label: &str, words: &str, role: Role) -> Rect {

@@ -82,6 +82,8 @@ fn long_text(entry: &Shown) -> Option<&str> {
             ShownBody::User { text, .. }
             | ShownBody::Agent { text }
             | ShownBody::Reasoning { text }
+            | ShownBody::Notice { text }
+            | ShownBody::Told { text }
             | ShownBody::System { text, .. }
             | ShownBody::PutAside { text, .. },
             Fold::Open,
@@ -178,6 +180,7 @@ fn who(entry: &Shown) -> (&'static str, Role) {
         ShownBody::Agent { .. } => ("agent", Role::Agent),
         ShownBody::Reasoning { .. } => ("think", Role::Quiet),
         ShownBody::Tool { .. } => ("tool", Role::Tool),
+        ShownBody::Notice { .. } | ShownBody::Told { .. } => ("system", Role::Quiet),
         ShownBody::System { failed: true, .. } => ("failed", Role::Bad),
         ShownBody::System { .. } => ("cut", Role::Warning),
     }
@@ -212,7 +215,15 @@ fn draw_head(paint: &mut Paint<'_>, area: Rect, entry: &Shown) {
             }
             pen.put(fold, Role::Quiet).put(" ", Role::Text).put(line, Role::Reasoning);
         }
-        ShownBody::User { text, .. } | ShownBody::Agent { text } | ShownBody::System { text, .. } => {
+        ShownBody::Told { text } => {
+            let line = text.lines().next().unwrap_or_default();
+            let mut pen = paint.row(area, 0);
+            pen.put(fold, Role::Quiet).put(" told the agent: ", Role::Quiet).put(line, Role::Quiet);
+        }
+        ShownBody::User { text, .. }
+        | ShownBody::Agent { text }
+        | ShownBody::Notice { text }
+        | ShownBody::System { text, .. } => {
             let line = text.lines().next().unwrap_or_default();
             let mut pen = paint.row(area, 0);
             pen.put(fold, Role::Quiet).put(" ", Role::Text).put(line, Role::Text);
@@ -287,6 +298,7 @@ fn text_role(entry: &Shown) -> Role {
         ShownBody::User { .. } | ShownBody::Agent { .. } => Role::Text,
         ShownBody::Reasoning { .. } => Role::Reasoning,
         ShownBody::Tool { .. } => Role::Quiet,
+        ShownBody::Notice { .. } | ShownBody::Told { .. } => Role::Quiet,
         ShownBody::System { failed: true, .. } => Role::Bad,
         ShownBody::System { .. } => Role::Warning,
         ShownBody::PutAside { .. } => Role::Replaced,

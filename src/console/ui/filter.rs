@@ -14,6 +14,7 @@ pub(super) fn of_list(model: &Model) -> &TextField {
     match model.view {
         View::Sessions => &model.sessions.filter,
         View::Queue => &model.backlog.filter,
+        View::Recovery => &model.recovery.filter,
         View::Log => &model.log.search,
     }
 }

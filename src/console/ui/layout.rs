@@ -155,7 +155,7 @@ impl Layout {
         let mut layout = Self { screen, header, tabs, footer, main, rows_per_session: 1, ..Self::default() };
         match wants.view {
             View::Sessions => layout.sessions(wants),
-            View::Queue | View::Log => layout.place_list(main, wants),
+            View::Queue | View::Recovery | View::Log => layout.place_list(main, wants),
         }
         Some(layout)
     }

@@ -31,6 +31,7 @@ mod picker;
 mod popup;
 mod queue;
 mod queue_pane;
+mod recovery;
 mod root;
 mod sessions;
 mod tabs;

@@ -15,7 +15,7 @@ use super::theme::{Role, Theme};
 use super::wraps::Wraps;
 use super::{
     cards, composer, confirm, conversation, details, editor, filter, footer, header, log, notices, picker,
-    popup, queue, queue_pane, sessions, tabs, text, viewer,
+    popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
 };
 use crate::console::app::focus::{Pane, Target, View};
 use crate::console::app::model::Link;
@@ -133,6 +133,7 @@ fn draw_screen(paint: &mut Paint<'_>, layout: &Layout) {
         match paint.model.view {
             View::Sessions => sessions::draw(paint, area, layout.rows_per_session),
             View::Queue => queue::draw(paint, area),
+            View::Recovery => recovery::draw(paint, area),
             View::Log => log::draw(paint, area),
         }
     }

@@ -11,11 +11,11 @@ use super::theme::Role;
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::model::Access;
 use crate::console::app::sessions::{ListRow, SessionList};
-use crate::console::app::words::{age, count, running, thousands};
+use crate::console::app::words::{age, clock, count, running, thousands};
 use crate::console::app::{Model, filter_offers};
 use crate::domain::filter::Filter;
-use crate::domain::marker::Marker;
-use crate::domain::session::SessionState;
+use crate::domain::marker::{Marker, SuspendReason, Suspended};
+use crate::domain::session::{HoldReason, SessionState};
 
 /// A turn that said nothing for so many seconds is called silent.
 const SILENT_FROM_SECONDS: i64 = 10;
@@ -160,9 +160,16 @@ pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
         let word = if turn.stopping { "stops" } else { word };
         return format!("{word} {}", running(now - turn.since));
     }
-    match (row.row.state, &row.row.session.hold) {
-        (SessionState::NeedsYou | SessionState::Held, Some(hold)) => {
+    let session = &row.row.session;
+    match (row.row.state, &session.hold, session.marker) {
+        (SessionState::NeedsYou | SessionState::Held, Some(hold), _) => {
             format!("{word}, {}", age(now - hold.since))
+        }
+        (SessionState::Suspended, _, Some(marker)) => format!("{word} {}", age(now - marker.since())),
+        // Marked and not about to go on: it is too old, its resume failed, or the boot guard holds it.
+        (SessionState::Resumes, ..) => {
+            let word = if row.row.resume_place.is_some() { word } else { "cut off" };
+            format!("{word}, {}", tries(paint.model, session.cuts))
         }
         _ => word.to_owned(),
     }
@@ -172,6 +179,10 @@ pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
 fn detail(model: &Model, row: &ListRow) -> String {
     let session = &row.row.session;
     let mut facts: Vec<String> = Vec::new();
+    if let (Some(_), Some(Marker::ResumePending(mark))) = (&row.row.turn, session.marker) {
+        let by = mark.reason.by();
+        facts.push(format!("{}, cut off {} by {by}", tries(model, session.cuts), clock(model, mark.since)));
+    }
     if let Some(turn) = &row.row.turn {
         let silent = turn.last_output_at.map_or(0, |at| (model.as_of() - at).num_seconds());
         if silent >= SILENT_FROM_SECONDS {
@@ -185,7 +196,7 @@ fn detail(model: &Model, row: &ListRow) -> String {
             facts.insert(0, why.to_owned());
         }
         SessionState::Resumes | SessionState::Suspended => {
-            facts.extend(session.marker.map(|marker| marker_words(marker, session.cuts)));
+            facts.extend(session.marker.map(|marker| marker_words(model, row, marker)));
         }
         SessionState::Held => facts.push("/continue releases".to_owned()),
         SessionState::Waits => facts.push("the engine is on hold".to_owned()),
@@ -202,11 +213,31 @@ fn detail(model: &Model, row: &ListRow) -> String {
     facts.join(", ")
 }
 
-fn marker_words(marker: Marker, cuts: u32) -> String {
+/// Why a session carries its marker.
+fn marker_words(model: &Model, row: &ListRow, marker: Marker) -> String {
     match marker {
-        Marker::ResumePending(mark) => format!("{}, {}", mark.reason.words(), count(cuts as usize, "start")),
-        Marker::Suspended(given_up) => given_up.reason.words().to_owned(),
+        Marker::ResumePending(mark) => {
+            let cut = format!("cut off {} by {}", clock(model, mark.since), mark.reason.by());
+            let guarded = row.row.session.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard);
+            match (row.row.resume_place, &row.last_error) {
+                _ if guarded => format!("{cut}, held by the boot guard"),
+                (Some(_), _) | (None, None) => cut,
+                (None, Some(error)) => format!("{cut}, failed: {error}"),
+            }
+        }
+        Marker::Suspended(Suspended { reason: SuspendReason::StuckLoop, .. }) => {
+            format!("stuck: {} without an answer", count(row.row.session.cuts as usize, "start"))
+        }
+        Marker::Suspended(Suspended { reason: SuspendReason::Operator, .. }) => {
+            SuspendReason::Operator.words().to_owned()
+        }
     }
+}
+
+/// `try 2/3`: at the last one it is given up.
+fn tries(model: &Model, cuts: u32) -> String {
+    let most = model.overview.as_ref().map_or(0, |overview| overview.max_cuts);
+    format!("try {cuts}/{most}")
 }
 
 /// `1 next, 2 queued`; none where nothing waits.

@@ -27,6 +27,7 @@ fn words(model: &Model, view: View) -> String {
     let count = match view {
         View::Sessions => overview.map(|overview| overview.sessions),
         View::Queue => overview.map(|overview| overview.waiting),
+        View::Recovery => overview.map(|overview| overview.marked).filter(|marked| *marked > 0),
         View::Log => None,
     };
     let count = count.map(|n| format!(" {}", thousands(n as u64))).unwrap_or_default();

@@ -177,14 +177,17 @@ impl RecoveryRow {
         }
     }
 
-    /// What was cut off: the last tool call, else the message; else the last error.
+    /// What was cut off: the message and the last tool call, whose effect is not known; else the last error.
     pub fn interrupted(&self) -> Option<String> {
-        match (&self.verdict, &self.tool, &self.message, &self.last_error) {
-            (Some(Verdict::OwesNothing), ..) => Some("its last answer was complete".to_owned()),
-            (_, Some(tool), ..) => Some(format!("in: {tool}")),
-            (_, None, Some(message), _) => Some(format!("at: {message}")),
-            (_, None, None, Some(error)) => Some(format!("last: {error}")),
-            (_, None, None, None) => None,
+        if matches!(self.verdict, Some(Verdict::OwesNothing)) {
+            return Some("its last turn was complete".to_owned());
+        }
+        match (&self.message, &self.tool, &self.last_error) {
+            (Some(message), Some(tool), _) => Some(format!("\"{message}\", in: {tool} (effect unknown)")),
+            (Some(message), None, _) => Some(format!("\"{message}\"")),
+            (None, Some(tool), _) => Some(format!("in: {tool} (effect unknown)")),
+            (None, None, Some(error)) => Some(format!("last: {error}")),
+            (None, None, None) => None,
         }
     }
 

@@ -120,7 +120,7 @@ impl RecoveryState {
             Self::HeldByBootGuard => "held by the boot guard".to_owned(),
             Self::GivenUp => "suspended".to_owned(),
             Self::Cleared { by: Clearing::Answered, .. } => "answered".to_owned(),
-            Self::Cleared { by: Clearing::NothingOwed, .. } => "owes nothing".to_owned(),
+            Self::Cleared { by: Clearing::NothingOwed, .. } => "left as it is".to_owned(),
             Self::Cleared { by, .. } => format!("cleared: {}", by.words()),
             Self::DecidedAnew => "a later start decided anew".to_owned(),
         }
