@@ -442,7 +442,7 @@ impl Model {
         self.recoveries.iter_mut().filter(move |row| row.session == *session && row.ended.is_none())
     }
 
-    fn keep_verdict(&mut self, session: &SessionId, verdict: Verdict, at: Time) {
+    fn cut_off(&mut self, session: &SessionId) -> (Option<String>, Option<String>) {
         let newest = self.turns.iter().rev().find(|turn| turn.session == *session).cloned();
         let (mut message, mut tool) = (None, None);
         if let Some(turn) = newest.filter(|turn| turn.state != TurnState::Done) {
@@ -460,6 +460,16 @@ impl Model {
                 tool = tool.or(before.and_then(|before| before.tool));
             }
         }
+        (message, tool)
+    }
+
+    fn keep_verdict(
+        &mut self,
+        session: &SessionId,
+        verdict: Verdict,
+        (message, tool): (Option<String>, Option<String>),
+        at: Time,
+    ) {
         for row in self.open_recoveries(session) {
             row.ended = Some((None, at));
         }
@@ -520,6 +530,7 @@ impl Model {
             if let Some(turn) = self.kept(session).running {
                 self.cut(turn, StopCause::Crash, at);
             }
+            let cut_off = self.cut_off(session);
             if self.kept(session).session.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard) {
                 self.release(session, "a new start", at);
             }
@@ -543,7 +554,7 @@ impl Model {
                 }
             }
             if !matches!(verdict, Verdict::Leave { .. }) {
-                self.keep_verdict(session, *verdict, at);
+                self.keep_verdict(session, *verdict, cut_off, at);
             }
             if let Some(place) = plan.to_resume.iter().position(|due| due == session) {
                 match plan.guard {

@@ -139,6 +139,8 @@ impl Tx<'_> {
         if standing.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard) {
             self.release(standing, "a new start", run.at)?;
         }
+        // Asked before a marker is cleared: the row of the start before tells what a resume went on with.
+        let cut_off = self.cut_off(standing)?;
         match *verdict {
             Verdict::Leave { .. } => return Ok(()),
             Verdict::OwesNothing => {
@@ -159,13 +161,17 @@ impl Tx<'_> {
                 self.hold_suspended(standing, run.at)?;
             }
         }
-        self.keep_verdict(standing, verdict)
+        self.keep_verdict(standing, verdict, cut_off)
     }
 
     /// The row that the recovery view shows of this session and this start. One of an earlier start that
     /// is still open ends here.
-    fn keep_verdict(&mut self, standing: &Standing, verdict: &Verdict) -> Result<()> {
-        let (message, tool) = self.cut_off(standing)?;
+    fn keep_verdict(
+        &mut self,
+        standing: &Standing,
+        verdict: &Verdict,
+        (message, tool): (Option<String>, Option<String>),
+    ) -> Result<()> {
         self.execute(
             "UPDATE recoveries SET ended_at = (SELECT started_at FROM runs JOIN house ON runs.n = house.run)
              WHERE session = ?1 AND ended_at IS NULL",
