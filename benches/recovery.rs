@@ -70,6 +70,7 @@ fn fill(path: &Path, cut: u32) {
                             model: None,
                             steered: Vec::new(),
                             did_anything: true,
+                            handle: None,
                             at: at(*caller),
                         })?;
                     }

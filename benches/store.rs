@@ -22,7 +22,7 @@ use switchboard::domain::id::{RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
-use switchboard::domain::session::Usage;
+use switchboard::domain::session::{HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, TurnEnd};
 use switchboard::store::sqlite::{Database, ReadOnly};
 use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Queries, Store, StoreError};
@@ -175,6 +175,7 @@ fn end(turn: TurnId) -> TurnEnd {
         model: Some("bench".to_owned()),
         steered: Vec::new(),
         did_anything: true,
+        handle: Some(HandleUse { health: Health::Healthy, restarts: 0 }),
         at: chrono::Utc::now(),
     }
 }

@@ -7,6 +7,10 @@
 mod resets;
 mod support;
 
+mod engine {
+    mod handles;
+}
+
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;

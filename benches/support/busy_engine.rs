@@ -61,6 +61,7 @@ impl BusyEngine {
         let home = Home::resolve(Some(home)).unwrap();
         home.create().unwrap();
         let (store, feed) = Store::open(&home.state_db(), Patience::default()).unwrap();
+        let config = parse("", Path::new("config.toml")).unwrap().config;
         let parts = Parts {
             store,
             feed,
@@ -73,8 +74,9 @@ impl BusyEngine {
                 keep_events_days: 30,
                 on_terminal_close: OnTerminalClose::Serve,
             },
-            recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
-            session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
+            recovery: config.recovery,
+            handles: config.handles,
+            session_reset: config.session_reset,
             receipt: FoundReceipt::Nothing,
             timezone: chrono_tz::UTC,
             exports: home.exports(),
@@ -141,6 +143,10 @@ impl Backend for Paced {
         false
     }
 
+    fn keeps_handles(&self) -> bool {
+        true
+    }
+
     fn open<'a>(&'a self, _: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
         async { Ok(Box::new(Paced) as Box<dyn Handle>) }.boxed()
     }
@@ -157,6 +163,10 @@ impl Handle for Paced {
             if turn.message == ENDLESS { stream(&output).await } else { answer(&output).await }
         };
         async move { cancel.run_until_cancelled(speak).await.unwrap_or(Err(AgentError::Cancelled)) }.boxed()
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        async {}.boxed()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Who works: the interface to agent backends, and the backends.
 //!
 //! The engine runs turns through [`Backend`] and knows no backend by name. A backend opens a
-//! [`Handle`] for a session; the handle runs turns, one at a time, and is closed when it is dropped.
+//! [`Handle`] for a session; the handle runs turns, one at a time. The engine keeps it between them,
+//! unless the backend says that it is for one turn.
 
 mod command;
 mod openai;
@@ -41,6 +42,10 @@ pub trait Backend: Send + Sync {
     /// Whether its turns take text while they run.
     fn steerable(&self) -> bool;
 
+    /// Whether its handles are kept between turns. Where not, one is opened for each turn: the one-shot
+    /// way, for a backend that holds nothing which would be lost.
+    fn keeps_handles(&self) -> bool;
+
     /// Whether it could answer now, without running a turn: for `doctor`. Returns what was found.
     fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
         Box::pin(async { Ok(self.label()) })
@@ -61,6 +66,9 @@ pub trait Handle: Send {
         output: mpsc::Sender<AgentEvent>,
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>>;
+
+    /// Ends the agent in order. Dropping the handle, or the future, ends it at once.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
 /// The session that a handle works for.
@@ -136,9 +144,13 @@ pub enum AgentError {
     /// The turn was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The agent failed, could not be reached, or refused.
+    /// The agent failed, could not be reached, or refused. Its handle can run the next turn.
     #[error("{0}")]
     Failed(String),
+    /// The handle is of no more use: its process died, its connection was lost, or it broke the
+    /// protocol. A new one may do better.
+    #[error("{0}")]
+    Broken(String),
 }
 
 /// Why a backend can't be made from its settings.

@@ -80,6 +80,7 @@ impl Host {
             engine: config.engine,
             recovery: config.recovery,
             session_reset: config.session_reset.clone(),
+            handles: config.handles,
             receipt,
             timezone: config.timezone,
             exports: home.exports(),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Time;
+use super::event::count;
 use super::id::{SessionId, SessionKey};
 use super::marker::Marker;
 use super::queue::BusyMode;
@@ -112,14 +113,55 @@ pub struct Runtime {
     pub last_used_at: Option<Time>,
 }
 
+impl Runtime {
+    /// What is known after a turn that ended at `at`.
+    pub fn after(self, used: HandleUse, at: Time) -> Self {
+        Self {
+            health: Some(used.health),
+            restart_count: self.restart_count.saturating_add(used.restarts),
+            last_used_at: Some(at),
+        }
+    }
+
+    /// `healthy, restarted 1 time, last used 14:02`; `clock` shows an instant as a person reads it.
+    pub fn words(&self, clock: impl Fn(Time) -> String) -> String {
+        let Some(health) = self.health else { return "none yet".to_owned() };
+        let restarts = match self.restart_count {
+            0 => "never restarted".to_owned(),
+            restarts => format!("restarted {}", count(restarts as usize, "time")),
+        };
+        let used = self.last_used_at.map(|at| format!(", last used {}", clock(at))).unwrap_or_default();
+        format!("{}, {restarts}{used}", health.word())
+    }
+}
+
+/// How a turn's handle fared: what it adds to a session's [`Runtime`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandleUse {
+    /// How its use ended.
+    pub health: Health,
+    /// How often during the turn a failing handle was replaced by a new one.
+    pub restarts: u32,
+}
+
 /// How a handle fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// Its last turn reached the agent.
+    /// Its last turn reached the agent, or a new one stands in its place.
     Healthy,
-    /// It failed, and so did the one built in its place.
+    /// None could be opened, or it failed and so did the one in its place: the next turn tries again.
     Failed,
+}
+
+impl Health {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// When and why a session ended.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{ItemId, SessionId, TurnId};
-use super::session::Usage;
+use super::session::{HandleUse, Usage};
 
 /// A turn that has begun, as the engine needs it to run it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +78,8 @@ pub enum StopCause {
     Shutdown,
     /// The engine died.
     Crash,
+    /// The agent's process or connection was lost after it had begun to act.
+    HandleLost,
 }
 
 impl StopCause {
@@ -89,6 +91,7 @@ impl StopCause {
             Self::Reset => "ended by a new session",
             Self::Shutdown => "cut when the engine stopped",
             Self::Crash => "cut off: the engine died",
+            Self::HandleLost => "cut off: the agent's handle was lost",
         }
     }
 }
@@ -144,6 +147,8 @@ pub struct TurnEnd {
     pub steered: Vec<ItemId>,
     /// Whether the agent did anything before it ended.
     pub did_anything: bool,
+    /// How the kept handle fared that it used; none where none is kept.
+    pub handle: Option<HandleUse>,
     /// When it ended.
     pub at: Time,
 }

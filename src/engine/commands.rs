@@ -32,8 +32,8 @@ pub(super) async fn carry_out(
             submit(shared, orders, to, text, intent, source).await
         }
         Command::OpenSession { key } => {
-            let (fresh, wanted) = (shared.fresh_session(), key.clone());
-            let session = write(shared, move |store| store.open_session(&wanted, &fresh, at)).await?;
+            let found = shared.store.get_or_open(&key, shared.fresh_session(), at).await;
+            let session = found.map_err(refusal)?;
             Ok(Reply::Session { key, session, words: "opened".to_owned() })
         }
         Command::StopTurn { session, turn } => {

@@ -173,6 +173,11 @@ impl Conductor {
                 failpoint::pass("turn-after-end");
                 self.ended(*turn);
             }
+            EventKind::SessionEnded { .. } => {
+                if let Some(session) = &event.session {
+                    self.shared.handles.forget(session);
+                }
+            }
             EventKind::QueueHeld { hold, .. } if hold.reason == HoldReason::BackendError => {
                 self.probe_at = match (self.probe_at, hold.probe_at) {
                     (Some(a), Some(b)) => Some(a.min(b)),
@@ -294,6 +299,7 @@ impl Conductor {
         self.stopping = Stopping::Closing;
         let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
         self.shared.tasks.spawn(async move {
+            shared.handles.close_all().await;
             let (run, at) = (shared.run.run.clone(), shared.now());
             if let Err(error) = shared.store.write(move |transitions| transitions.close_run(&run, at)).await {
                 tracing::error!(%error, "the orderly stop is not in the store");
@@ -306,6 +312,9 @@ impl Conductor {
         let mut due = self.index_at.map_or(self.prune_at, |at| at.min(self.prune_at));
         if let Stopping::Draining { until } | Stopping::Cutting { until } = self.stopping {
             due = due.min(until);
+        }
+        if let Some(at) = self.shared.handles.next_due() {
+            due = due.min(at);
         }
         if let Some(at) = self.probe_at {
             let wait = (at - self.shared.now()).to_std().unwrap_or_default().min(LOOK_AGAIN);
@@ -322,6 +331,7 @@ impl Conductor {
         if self.probe_at.is_some_and(|at| at <= self.shared.now()) {
             self.probe();
         }
+        self.shared.handles.recycle();
         if now >= self.prune_at {
             self.prune_at = now + PRUNE_EVERY;
             self.prune();

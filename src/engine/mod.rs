@@ -8,6 +8,7 @@ mod clock;
 mod commands;
 mod conductor;
 mod export;
+mod handles;
 mod live;
 mod queries;
 mod recorder;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::agent::Backend;
-use crate::config::{EngineConfig, QueueConfig, RecoveryConfig};
+use crate::config::{EngineConfig, HandlesConfig, QueueConfig, RecoveryConfig};
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::id::RunId;
@@ -55,6 +56,8 @@ pub struct Parts {
     pub recovery: RecoveryConfig,
     /// `[session_reset]`.
     pub session_reset: ResetPolicies,
+    /// `[handles]`.
+    pub handles: HandlesConfig,
     /// What the engine before left as its receipt.
     pub receipt: FoundReceipt,
     /// The operator's zone, for texts and for the hour of the daily reset.
@@ -99,6 +102,7 @@ impl Engine {
                 engine: parts.engine,
                 recovery: parts.recovery,
                 session_reset: parts.session_reset,
+                handles: parts.handles,
                 timezone: parts.timezone,
                 exports: parts.exports,
             },

@@ -7,9 +7,10 @@ use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
 use super::clock::Clock;
+use super::handles::Handles;
 use super::live::LiveTurns;
 use crate::agent::Backend;
-use crate::config::{EngineConfig, QueueConfig, RecoveryConfig};
+use crate::config::{EngineConfig, HandlesConfig, QueueConfig, RecoveryConfig};
 use crate::domain::Time;
 use crate::domain::api::{EngineHold, EngineRun, EngineStatus, SessionRow, Update};
 use crate::domain::id::SessionId;
@@ -26,6 +27,7 @@ pub(super) struct Settings {
     pub(super) engine: EngineConfig,
     pub(super) recovery: RecoveryConfig,
     pub(super) session_reset: ResetPolicies,
+    pub(super) handles: HandlesConfig,
     pub(super) timezone: chrono_tz::Tz,
     pub(super) exports: PathBuf,
 }
@@ -39,6 +41,7 @@ pub(super) struct Shared {
     pub(super) run: EngineRun,
     pub(super) updates: broadcast::Sender<Update>,
     pub(super) live: LiveTurns,
+    pub(super) handles: Arc<Handles>,
     pub(super) tasks: TaskTracker,
     status: Mutex<EngineStatus>,
 }
@@ -62,6 +65,8 @@ impl Shared {
             max_queued: settings.queue.max_items,
             store_trouble: None,
         };
+        let tasks = TaskTracker::new();
+        let handles = Handles::new(&*backend, settings.handles, tasks.clone(), settings.engine.stop_grace);
         Self {
             store,
             backend,
@@ -70,7 +75,8 @@ impl Shared {
             run,
             updates: broadcast::channel(UPDATES).0,
             live: LiveTurns::default(),
-            tasks: TaskTracker::new(),
+            tasks,
+            handles: Arc::new(handles),
             status: Mutex::new(status),
         }
     }

@@ -47,6 +47,7 @@ pub(super) fn status(
         ("reset", reset.to_owned()),
         ("busy mode", busy(row, engine.busy_mode)),
         ("agent", engine.agent.clone()),
+        ("handle", session.runtime.words(clock)),
         ("key", session.key.to_string()),
         ("id", session.id.to_string()),
         ("began", began),

@@ -3,27 +3,25 @@
 //! The turn's task reads the history, lets the agent work, keeps what it says, and ends with the
 //! one transition that settles the turn and begins what comes next.
 
-use std::future::Future;
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::handles::{self, Acted, Had, Next, Ran};
 use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
-use crate::agent::{AgentError, AgentEvent, SessionContext, Turn};
+use crate::agent::{AgentEvent, Handle, SessionContext, Turn};
 use crate::domain::api::{Piece, StreamKind, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
 use crate::domain::id::{ItemId, TurnId};
+use crate::domain::session::HandleUse;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::StoreError;
 
@@ -48,11 +46,8 @@ pub(super) struct Control {
 /// Runs a turn that has begun to its end.
 pub(super) async fn run(shared: Arc<Shared>, begun: Begun, live: Arc<LiveTurn>, control: Control) {
     let mut work = Work::new(&shared, &begun, &live, control);
-    let outcome = match prepare(&shared, &begun, &live).await {
-        Ok(prepared) => work.let_agent_work(prepared).await,
-        Err(error) => Outcome::Failed { error: format!("the turn could not be prepared: {error}") },
-    };
-    let end = work.into_end(outcome);
+    let outcome = work.let_agent_work().await;
+    let end = work.into_end(outcome).await;
     finish(&shared, end).await;
 }
 
@@ -62,7 +57,13 @@ struct Prepared {
     message: String,
 }
 
-async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, StoreError> {
+async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Outcome> {
+    read_turn(shared, begun, live)
+        .await
+        .map_err(|error| Outcome::Failed { error: format!("the turn could not be prepared: {error}") })
+}
+
+async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, StoreError> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (row, item, entries) = shared
         .store
@@ -101,7 +102,7 @@ async fn finish(shared: &Shared, end: TurnEnd) {
     }
 }
 
-type AgentRun<'a> = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'a>>;
+type Agent = BoxFuture<'static, Ran>;
 type Keeping = BoxFuture<'static, (Batch, Result<(), StoreError>)>;
 
 struct Work<'a> {
@@ -109,10 +110,16 @@ struct Work<'a> {
     begun: &'a Begun,
     live: &'a LiveTurn,
     control: Control,
+    /// Fires when the turn is told to stop, by this cause.
+    cancel: CancellationToken,
+    cause: Option<StopCause>,
     recorder: Recorder,
     streaming: Option<StreamKind>,
     keeping: Option<Keeping>,
     keep_at: Instant,
+    /// What is told of the turn before it ends.
+    told: Vec<JoinHandle<()>>,
+    handle: Option<HandleUse>,
 }
 
 impl<'a> Work<'a> {
@@ -122,17 +129,63 @@ impl<'a> Work<'a> {
             begun,
             live,
             control,
+            cancel: CancellationToken::new(),
+            cause: None,
             recorder: Recorder::default(),
             streaming: None,
             keeping: None,
             keep_at: Instant::now(),
+            told: Vec::new(),
+            handle: None,
         }
     }
 
-    async fn let_agent_work(&mut self, prepared: Prepared) -> Outcome {
-        let (output, mut events) = mpsc::channel(AGENT_EVENTS);
+    /// Runs the turn by the session's handle. One that fails is replaced once; the turn is run again
+    /// only if nothing was done in it.
+    async fn let_agent_work(&mut self) -> Outcome {
+        let prepared = match prepare(self.shared, self.begun, self.live).await {
+            Ok(prepared) => prepared,
+            Err(failed) => return failed,
+        };
+        let context = prepared.context.clone();
+        let mut loan = self.shared.handles.lend(&self.begun.session, self.begun.turn);
+        let mut ran = self.run_by(loan.take(), prepared).await;
+        let mut restarts = 0;
+        let mut outcome = handles::outcome(&ran.ending, self.acted(), self.cause);
+        match handles::next(&ran.ending, self.acted(), self.cause) {
+            Next::End => {}
+            Next::Repeat(why) => {
+                self.tell(&format!("lost its agent's handle ({why}): a new one runs it again"));
+                let prepared = match prepare(self.shared, self.begun, self.live).await {
+                    Ok(prepared) => prepared,
+                    Err(failed) => return failed,
+                };
+                ran = self.run_by(None, prepared).await;
+                restarts = ran.had.restarts();
+                outcome = handles::outcome(&ran.ending, self.acted(), self.cause);
+                if let (Outcome::Failed { error }, Had::None | Had::Broken) = (&mut outcome, &ran.had) {
+                    *error = format!("the agent's handle failed ({why}), and so did a new one: {error}");
+                }
+            }
+            Next::Replace(why) => {
+                self.tell(&format!(
+                    "lost its agent's handle ({why}) after the agent had begun to act: it ends here, \
+                     the next turn gets a new one"
+                ));
+                if self.shared.backend.keeps_handles() {
+                    ran = self.open_next(context).await;
+                    restarts = ran.had.restarts();
+                }
+            }
+        }
+        self.handle = loan.settle(ran.had, restarts);
+        outcome
+    }
+
+    /// Lets the agent work on the turn, by the handle that was kept or else by a new one.
+    async fn run_by(&mut self, kept: Option<Box<dyn Handle>>, prepared: Prepared) -> Ran {
+        let (output, events) = mpsc::channel(AGENT_EVENTS);
         let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
-        let cancel = CancellationToken::new();
         let turn = Turn {
             id: self.begun.turn,
             history: prepared.history,
@@ -140,25 +193,44 @@ impl<'a> Work<'a> {
             began_at: self.begun.at,
             steer,
         };
-        let mut agent = Some(agent_run(self.shared, prepared.context, turn, output, cancel.clone()));
-        let mut answer = None;
-        let mut cause: Option<StopCause> = None;
+        let (backend, cancel) = (Arc::clone(&self.shared.backend), self.cancel.clone());
+        let run = handles::run(backend, prepared.context, kept, turn, output, cancel);
+        self.drive(Box::pin(run), events, &steer_in).await
+    }
+
+    /// Opens the handle for the next turn, while what this one said is still being kept.
+    async fn open_next(&mut self, context: SessionContext) -> Ran {
+        let (_, events) = mpsc::channel(AGENT_EVENTS);
+        let (steer_in, _) = mpsc::channel(STEER_TEXTS);
+        let open = handles::open(Arc::clone(&self.shared.backend), context, self.cancel.clone());
+        self.drive(Box::pin(open), events, &steer_in).await
+    }
+
+    /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
+    async fn drive(
+        &mut self,
+        agent: Agent,
+        mut events: mpsc::Receiver<AgentEvent>,
+        steer_in: &mpsc::Sender<(ItemId, String)>,
+    ) -> Ran {
+        let mut agent = Some(agent);
+        let mut ran = Ran::killed();
         let mut killed_at = Instant::now();
-        let mut killed = None;
         let mut events_open = true;
         while events_open || agent.is_some() {
             tokio::select! {
                 biased;
-                stop = next_stop(&mut self.control.stop), if cause.is_none() => {
-                    cancel.cancel();
-                    cause = Some(stop);
+                stop = next_stop(&mut self.control.stop), if self.cause.is_none() => {
+                    self.cancel.cancel();
+                    self.cause = Some(stop);
                     killed_at = Instant::now() + self.shared.settings.engine.stop_grace;
                 }
-                () = sleep_until(killed_at), if cause.is_some() && agent.is_some() => {
+                () = sleep_until(killed_at), if self.cause.is_some() && agent.is_some() => {
                     // Dropping the run kills the agent's processes; it was told and did not listen.
                     agent = None;
                     events.close();
-                    killed = Some(self.note(EventKind::Notice { level: Level::Warn, text: self.killed() }));
+                    let grace = self.shared.settings.engine.stop_grace.as_secs();
+                    self.tell(&format!("ignored the stop for {grace} s and was killed"));
                 }
                 (batch, result) = next_kept(&mut self.keeping), if self.keeping.is_some() => {
                     self.kept(batch, result);
@@ -169,26 +241,18 @@ impl<'a> Work<'a> {
                         None => events_open = false,
                     }
                 }
-                result = next_answer(&mut agent), if agent.is_some() => {
+                ended = next_end(&mut agent), if agent.is_some() => {
                     agent = None;
-                    answer = Some(result);
+                    ran = ended;
                     events.close();
                 }
                 () = sleep_until(self.keep_at), if self.keeping.is_none() && !self.recorder.is_empty() => {
                     self.keep();
                 }
-                Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
+                Some(item) = self.control.steer.recv() => self.steer(item, steer_in),
             }
         }
-        if let Some(told) = killed {
-            // That it was killed is told before that it ended.
-            let _ = told.await;
-        }
-        if let Some(keeping) = self.keeping.take() {
-            let (batch, result) = keeping.await;
-            self.kept(batch, result);
-        }
-        outcome_of(answer, cause)
+        ran
     }
 
     fn take(&mut self, event: AgentEvent) {
@@ -264,9 +328,15 @@ impl<'a> Work<'a> {
         });
     }
 
-    fn killed(&self) -> String {
-        let grace = self.shared.settings.engine.stop_grace.as_secs();
-        format!("turn {} ignored the stop for {grace} s and was killed", self.begun.turn)
+    fn acted(&self) -> Acted {
+        let idle = !self.recorder.did_anything && self.recorder.steered.is_empty();
+        if idle { Acted::No } else { Acted::Yes }
+    }
+
+    /// Tells something about the turn, before it ends.
+    fn tell(&mut self, what: &str) {
+        let text = format!("turn {} {what}", self.begun.turn);
+        self.told.push(self.note(EventKind::Notice { level: Level::Warn, text }));
     }
 
     /// Writes an event beside the turn's own way: a store in trouble must not hold the turn up.
@@ -283,7 +353,14 @@ impl<'a> Work<'a> {
         })
     }
 
-    fn into_end(mut self, outcome: Outcome) -> TurnEnd {
+    async fn into_end(mut self, outcome: Outcome) -> TurnEnd {
+        for told in std::mem::take(&mut self.told) {
+            let _ = told.await;
+        }
+        if let Some(keeping) = self.keeping.take() {
+            let (batch, result) = keeping.await;
+            self.kept(batch, result);
+        }
         let tail = self.recorder.drain().output;
         TurnEnd {
             turn: self.begun.turn,
@@ -293,40 +370,9 @@ impl<'a> Work<'a> {
             model: self.recorder.model,
             steered: self.recorder.steered,
             did_anything: self.recorder.did_anything,
+            handle: self.handle,
             at: self.shared.now(),
         }
-    }
-}
-
-/// Opens a handle and runs the turn on it. A panic of a backend is a failed turn, not a dead engine.
-fn agent_run(
-    shared: &Arc<Shared>,
-    context: SessionContext,
-    turn: Turn,
-    output: mpsc::Sender<AgentEvent>,
-    cancel: CancellationToken,
-) -> AgentRun<'static> {
-    let backend = Arc::clone(&shared.backend);
-    let run = async move {
-        let mut handle = tokio::select! {
-            handle = backend.open(&context) => handle?,
-            () = cancel.cancelled() => return Err(AgentError::Cancelled),
-        };
-        handle.run(turn, output, cancel).await
-    };
-    Box::pin(AssertUnwindSafe(run).catch_unwind().map(|ended| {
-        ended.unwrap_or_else(|_| {
-            Err(AgentError::Failed("the backend failed inside (a bug): the log has its message".to_owned()))
-        })
-    }))
-}
-
-fn outcome_of(answer: Option<Result<(), AgentError>>, cause: Option<StopCause>) -> Outcome {
-    match (answer, cause) {
-        (Some(Ok(())), _) => Outcome::Done,
-        (_, Some(cause)) => Outcome::Interrupted { cause },
-        (Some(Err(error)), None) => Outcome::Failed { error: error.to_string() },
-        (None, None) => Outcome::Failed { error: "the agent ended without an answer".to_owned() },
     }
 }
 
@@ -347,7 +393,7 @@ async fn next_kept(keeping: &mut Option<Keeping>) -> (Batch, Result<(), StoreErr
     kept
 }
 
-async fn next_answer(agent: &mut Option<AgentRun<'_>>) -> Result<(), AgentError> {
+async fn next_end(agent: &mut Option<Agent>) -> Ran {
     match agent {
         Some(run) => run.await,
         None => std::future::pending().await,

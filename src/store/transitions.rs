@@ -46,14 +46,16 @@ pub trait Transitions {
     /// its turn in the same step where it may run at once.
     fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted>;
 
-    /// Keeps output of a running turn. Dropped without an error when the turn has ended. The session's
+    /// Keeps output of a running turn of this run. Dropped without an error when the turn has ended or
+    /// belongs to another run. The session's
     /// last activity moves with the turn's end, so that running sessions keep their places in a list.
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()>;
 
     /// Ends a turn with its last output, settles its item and its steered items (those the agent
     /// did not take in wait again at the head of the queue), counts failures, holds or releases
-    /// the queue by the rules, and begins what comes next. False if the turn had already ended
-    /// (`/new` was faster): nothing was changed.
+    /// the queue by the rules, and begins what comes next. What is known of the session's handle goes
+    /// with it. False if the turn had already ended (`/new` was faster) or belongs to another run of
+    /// the engine: nothing was changed.
     fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool>;
 
     /// Tells the running turn to stop. For `StopCause::Operator` also clears the slot's message
@@ -167,6 +169,8 @@ pub trait Queries {
     fn session_history(&self, limit: usize) -> Result<SessionPage>;
     /// One session.
     fn session(&self, id: &SessionId) -> Result<Option<SessionRow>>;
+    /// Which session is live under a key, without anything else of it.
+    fn live_session(&self, key: &SessionKey) -> Result<Option<SessionId>>;
     /// The session that is live under a key.
     fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>>;
     /// The sessions that an id, an id's prefix or a title names, at most `limit`; an exact match alone.

@@ -18,6 +18,7 @@ use super::{Queries, Result, StoreError, Transitions};
 use crate::domain::Time;
 use crate::domain::api::{Hit, StoreTrouble};
 use crate::domain::event::{Event, EventKind};
+use crate::domain::id::{SessionId, SessionKey};
 use crate::failpoint;
 
 /// How many steps wait for the writer at most; beyond that callers wait to hand theirs over.
@@ -115,6 +116,18 @@ impl Store {
         F: FnOnce(&dyn Queries) -> Result<T> + Send + 'static,
     {
         self.readers.read(question).await
+    }
+
+    /// Finds the session that is live under `key`, or makes it with the id `fresh`. One that is there
+    /// is only read, so asking for it costs no commit.
+    pub async fn get_or_open(&self, key: &SessionKey, fresh: SessionId, at: Time) -> Result<SessionId> {
+        let wanted = key.clone();
+        if let Some(session) = self.read(move |queries| queries.live_session(&wanted)).await? {
+            return Ok(session);
+        }
+        // Whoever was faster made it: the step looks again.
+        let wanted = key.clone();
+        self.write(move |transitions| transitions.open_session(&wanted, &fresh, at)).await
     }
 
     /// Searches all messages of ended turns, those too that the index did not have yet. A damaged

@@ -7,7 +7,7 @@ use switchboard::domain::id::{ItemId, SessionId, TurnId};
 use switchboard::domain::marker::{Clearing, ResumeReason};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal};
 use switchboard::domain::recovery::{RecoveryState, Verdict};
-use switchboard::domain::session::{HoldReason, SessionState};
+use switchboard::domain::session::{HandleUse, Health, HoldReason, Runtime, SessionState};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{Accepted, NewGate, NewMessage, Queries, Result, StoreError, Transitions};
@@ -233,6 +233,7 @@ fn the_next_item_is_taken_on_every_path_that_ends_a_turn() {
         failed(),
         Outcome::Interrupted { cause: StopCause::NewMessage },
         Outcome::Interrupted { cause: StopCause::Shutdown },
+        Outcome::Interrupted { cause: StopCause::HandleLost },
     ] {
         on_each(|bench| {
             let first = bench.send(plain("m1", 1));
@@ -498,6 +499,59 @@ fn output_is_kept_in_order_with_its_place_in_the_stream() {
         assert!(matches!(&bodies[2], Body::Tool { result: Some(done), .. } if done.output == "two files"));
         assert_eq!(bodies[3], Body::Agent { text: "Done. Bye.".into(), offset: 5 });
         assert_eq!(bodies.len(), 4);
+    });
+}
+
+#[test]
+fn what_is_known_of_a_handle_is_kept_with_the_end_of_each_turn_that_used_one() {
+    on_each(|bench| {
+        let session = bench.send(plain("m1", 1)).session;
+        let runtime = |bench: &Bench<'_>| bench.ask(|q| q.session(&session)).unwrap().session.runtime;
+        assert_eq!(runtime(bench), Runtime::default());
+        let finish = |bench: &mut Bench<'_>, handle, seconds| {
+            let turn = bench.running(&session).unwrap();
+            bench.finish(TurnEnd { handle, ..end(turn, Outcome::Done, seconds) });
+            bench.send(plain("more", seconds + 1));
+        };
+        finish(bench, Some(HandleUse { health: Health::Healthy, restarts: 0 }), 2);
+        let first = Runtime { health: Some(Health::Healthy), restart_count: 0, last_used_at: Some(at(2)) };
+        assert_eq!(runtime(bench), first);
+        finish(bench, Some(HandleUse { health: Health::Failed, restarts: 1 }), 4);
+        let second = Runtime { health: Some(Health::Failed), restart_count: 1, last_used_at: Some(at(4)) };
+        assert_eq!(runtime(bench), second);
+        finish(bench, None, 6);
+        assert_eq!(runtime(bench), second, "a turn that kept no handle tells nothing of one");
+        finish(bench, Some(HandleUse { health: Health::Healthy, restarts: 1 }), 8);
+        assert_eq!(runtime(bench).restart_count, 2);
+    });
+}
+
+#[test]
+fn a_turn_of_an_earlier_run_takes_no_output_and_is_not_ended_by_its_task() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let turn = first.begun.unwrap().turn;
+        bench.step(|t| t.open_run(&run(2, 2))).unwrap();
+        let before = bench.ask(|q| q.conversation(&first.session, None, 10)).entries;
+        let late = Output::Text { text: "too late".to_owned() };
+        bench.step(|t| t.append_turn(turn, std::slice::from_ref(&late), at(3))).unwrap();
+        assert!(!bench.finish(TurnEnd { tail: vec![late.clone()], ..end(turn, Outcome::Done, 4) }));
+        assert_eq!(bench.ask(|q| q.conversation(&first.session, None, 10)).entries, before);
+        assert_eq!(bench.state(first.item), ItemState::Interrupted);
+    });
+}
+
+#[test]
+fn the_session_that_is_live_under_a_key_is_found_and_an_ended_one_is_not() {
+    on_each(|bench| {
+        let live = |bench: &Bench<'_>| bench.ask(|q| q.live_session(&key("a")));
+        assert_eq!(live(bench), None);
+        let (first, second) = (SessionId::new(at(1), 1), SessionId::new(at(2), 2));
+        assert_eq!(bench.step(|t| t.open_session(&key("a"), &first, at(1))).unwrap(), first);
+        assert_eq!(bench.step(|t| t.open_session(&key("a"), &second, at(2))).unwrap(), first);
+        assert_eq!(live(bench), Some(first.clone()));
+        bench.step(|t| t.reset_session(&key("a"), &second, None, at(3))).unwrap();
+        assert_eq!(live(bench), Some(second.clone()));
     });
 }
 

@@ -83,6 +83,7 @@ pub(crate) fn end(turn: TurnId, outcome: Outcome, seconds: i64) -> TurnEnd {
         model: None,
         steered: Vec::new(),
         did_anything: false,
+        handle: None,
         at: at(seconds),
     }
 }

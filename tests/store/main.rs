@@ -5,6 +5,7 @@
 mod conformance;
 mod files;
 mod given;
+mod leases;
 mod model;
 mod random;
 mod reading;

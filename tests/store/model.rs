@@ -1070,6 +1070,9 @@ impl Transitions for Model {
         kept.session.usage.add(&end.usage);
         kept.session.model = end.model.clone().or(kept.session.model.take());
         kept.session.last_activity_at = end.at;
+        if let Some(used) = end.handle {
+            kept.session.runtime = kept.session.runtime.after(used, end.at);
+        }
         match &end.outcome {
             Outcome::Done => kept.last_error = None,
             Outcome::Failed { error } => kept.last_error = Some(error.clone()),
@@ -1711,6 +1714,10 @@ impl Queries for Model {
 
     fn session(&self, id: &SessionId) -> Result<Option<SessionRow>> {
         Ok(self.sessions.iter().find(|kept| kept.session.id == *id).map(|kept| self.row(kept)))
+    }
+
+    fn live_session(&self, key: &SessionKey) -> Result<Option<SessionId>> {
+        Ok(self.at_key(key))
     }
 
     fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>> {

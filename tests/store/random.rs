@@ -14,7 +14,7 @@ use switchboard::domain::id::{ItemId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
-use switchboard::domain::session::Usage;
+use switchboard::domain::session::{HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{NewGate, NewMessage, Queries, Result, StoreError, Transitions};
@@ -90,6 +90,7 @@ fn cause() -> impl Strategy<Value = StopCause> {
         4 => Just(StopCause::Operator),
         1 => Just(StopCause::NewMessage),
         1 => Just(StopCause::Shutdown),
+        1 => Just(StopCause::HandleLost),
     ]
 }
 
@@ -200,6 +201,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
                         .filter(|item| (item.0 as usize + taken).is_multiple_of(2))
                         .collect(),
                     did_anything: *did_anything,
+                    handle: handle_use(*taken),
                     at: now,
                 })
                 .map(|ended| ended.to_string()),
@@ -264,6 +266,12 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
     }
 }
 
+/// Some turns keep no handle, some use one that is well, some lose theirs for good.
+fn handle_use(choice: usize) -> Option<HandleUse> {
+    let health = [Some(Health::Healthy), Some(Health::Failed), None][choice % 3]?;
+    Some(HandleUse { health, restarts: u32::from(choice.is_multiple_of(2)) })
+}
+
 /// All that can be asked of a store, as text.
 fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> {
     let none = Filter::default();
@@ -279,6 +287,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:?}", queries.resolve_session("t1", 5)?),
         format!("{:#?}", queries.recovery(None, 4)?),
         format!("{:#?}", queries.recovery(Some(&run(1, 0).run), 2)?),
+        format!("{:?}", KEYS.map(|name| queries.live_session(&key(name)))),
     ];
     // A start before the newest one.
     if let Some(earlier) = queries.recovery(None, 2)?.starts.get(1) {

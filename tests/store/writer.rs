@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use switchboard::domain::event::{Event, EventKind};
+use switchboard::domain::id::SessionId;
 use switchboard::domain::queue::{Intent, Refusal};
 use switchboard::store::{Feed, NewMessage, Patience, Queries, Readers, Store, StoreError};
 
-use crate::given::{at, message, run};
+use crate::given::{at, key, message, run};
 
 struct Home {
     _folder: tempfile::TempDir,
@@ -284,4 +285,37 @@ async fn all_questions_of_one_reading_see_one_state() {
         .unwrap();
     assert_eq!((before, after), (0, 0));
     assert_eq!(store.read(|q| q.counts()).await.unwrap().sessions, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_who_ask_for_a_new_session_at_once_get_the_same_one() {
+    let home = home();
+    let (store, mut feed) = open(&home, PATIENT);
+    store.write(|t| t.open_run(&run(1, 0))).await.unwrap();
+    tokio::spawn(async move { while feed.recv().await.is_some() {} });
+    let asked: Vec<_> = (0..20)
+        .map(|n| {
+            let store = store.clone();
+            tokio::spawn(async move { store.get_or_open(&key("a"), SessionId::new(at(1), n), at(1)).await })
+        })
+        .collect();
+    let mut found = Vec::new();
+    for answer in asked {
+        found.push(answer.await.unwrap().unwrap());
+    }
+    found.dedup();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(store.read(|q| q.live_session(&key("a"))).await.unwrap().as_ref(), found.first());
+}
+
+#[tokio::test]
+async fn a_session_that_is_there_is_found_without_a_commit() {
+    let home = home();
+    let (store, _feed) = open(&home, IMPATIENT);
+    store.write(|t| t.open_run(&run(1, 0))).await.unwrap();
+    let made = store.get_or_open(&key("a"), SessionId::new(at(1), 1), at(1)).await.unwrap();
+    let _lock = lock(&home.path);
+    assert_eq!(store.get_or_open(&key("a"), SessionId::new(at(2), 2), at(2)).await.unwrap(), made);
+    let refused = store.get_or_open(&key("b"), SessionId::new(at(3), 3), at(3)).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
 }

@@ -1,6 +1,8 @@
 //! An agent that a test plays: each turn that begins is handed to the test, which speaks for it.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -17,9 +19,25 @@ pub enum Steering {
     TakesNone,
 }
 
+/// Whether its handles are kept between turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    BetweenTurns,
+    No,
+}
+
 /// The test's side.
 pub struct Scripted {
     turns: Mutex<mpsc::UnboundedReceiver<Played>>,
+    closed: Mutex<mpsc::UnboundedReceiver<usize>>,
+    opening: Arc<Opening>,
+}
+
+/// What the test knows of the handles that are opened, and says to it.
+#[derive(Default)]
+struct Opening {
+    opened: AtomicUsize,
+    refusals: std::sync::Mutex<VecDeque<AgentError>>,
 }
 
 /// A turn that the test speaks for.
@@ -27,22 +45,53 @@ pub struct Played {
     pub session: SessionId,
     pub message: String,
     pub history: Vec<Step>,
+    /// Which handle runs it, counted from 1 in the order they were opened.
+    pub handle: usize,
     output: mpsc::Sender<AgentEvent>,
-    end: mpsc::UnboundedSender<Result<(), AgentError>>,
+    end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,
     steer: mpsc::Receiver<(ItemId, String)>,
 }
 
+/// How a turn ends.
+enum End {
+    With(Result<(), AgentError>),
+    Panic,
+}
+
 impl Scripted {
     /// Makes the agent and the backend that hands its turns over.
-    pub fn new(steering: Steering) -> (Self, Arc<dyn Backend>) {
+    pub fn new(steering: Steering, keeping: Keeping) -> (Self, Arc<dyn Backend>) {
         let (begun, turns) = mpsc::unbounded_channel();
-        (Self { turns: Mutex::new(turns) }, Arc::new(ScriptedBackend { begun, steering }))
+        let (closing, closed) = mpsc::unbounded_channel();
+        let opening = Arc::new(Opening::default());
+        let backend = ScriptedBackend { begun, closing, opening: Arc::clone(&opening), steering, keeping };
+        (Self { turns: Mutex::new(turns), closed: Mutex::new(closed), opening }, Arc::new(backend))
     }
 
     /// The next turn that begins.
     pub async fn next_turn(&self) -> Played {
         self.turns.lock().await.recv().await.expect("the engine is gone")
+    }
+
+    /// How many handles were opened.
+    pub fn opened(&self) -> usize {
+        self.opening.opened.load(Ordering::SeqCst)
+    }
+
+    /// Lets the next handle that is asked for not be opened.
+    pub fn refuse_to_open(&self, error: AgentError) {
+        self.opening.refusals().push_back(error);
+    }
+
+    /// The next handle that is closed in order.
+    pub async fn next_closed(&self) -> usize {
+        self.closed.lock().await.recv().await.expect("the engine is gone")
+    }
+
+    /// The handle that was closed in order already, if one was.
+    pub async fn closed_already(&self) -> Option<usize> {
+        self.closed.lock().await.try_recv().ok()
     }
 
     /// The turn that has begun already, if one has.
@@ -63,7 +112,7 @@ impl Played {
     /// Ends the turn with an answer.
     pub async fn answer(self, text: &str) {
         self.say(text).await;
-        let _ = self.end.send(Ok(()));
+        let _ = self.end.send(End::With(Ok(())));
     }
 
     /// Says something if anyone still listens.
@@ -74,7 +123,7 @@ impl Played {
     /// Ends the turn with an answer if anyone still listens.
     pub fn finish(self) {
         self.try_emit(AgentEvent::Text("the answer".to_owned()));
-        let _ = self.end.send(Ok(()));
+        let _ = self.end.send(End::With(Ok(())));
     }
 
     /// Whether the engine has given the turn up.
@@ -84,13 +133,23 @@ impl Played {
 
     /// Ends the turn with an error.
     pub fn fail(self, error: &str) {
-        let _ = self.end.send(Err(AgentError::Failed(error.to_owned())));
+        let _ = self.end.send(End::With(Err(AgentError::Failed(error.to_owned()))));
+    }
+
+    /// Ends the turn because its handle is of no more use.
+    pub fn break_off(self, why: &str) {
+        let _ = self.end.send(End::With(Err(AgentError::Broken(why.to_owned()))));
+    }
+
+    /// Lets the backend panic in the middle of the turn.
+    pub fn panic(self) {
+        let _ = self.end.send(End::Panic);
     }
 
     /// Waits until the turn is told to stop, and obeys.
     pub async fn obey_stop(self) {
         self.cancel.cancelled().await;
-        let _ = self.end.send(Err(AgentError::Cancelled));
+        let _ = self.end.send(End::With(Err(AgentError::Cancelled)));
     }
 
     /// Waits until the turn is told to stop, and does not care. Gives the turn back.
@@ -112,12 +171,31 @@ impl Played {
 
 struct ScriptedBackend {
     begun: mpsc::UnboundedSender<Played>,
+    closing: mpsc::UnboundedSender<usize>,
+    opening: Arc<Opening>,
     steering: Steering,
+    keeping: Keeping,
 }
 
 struct ScriptedHandle {
+    number: usize,
     session: SessionContext,
     begun: mpsc::UnboundedSender<Played>,
+    closing: mpsc::UnboundedSender<usize>,
+}
+
+impl Opening {
+    fn refusals(&self) -> std::sync::MutexGuard<'_, VecDeque<AgentError>> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the next handle.
+    fn next(&self) -> Result<usize, AgentError> {
+        match self.refusals().pop_front() {
+            Some(error) => Err(error),
+            None => Ok(self.opened.fetch_add(1, Ordering::SeqCst) + 1),
+        }
+    }
 }
 
 impl Backend for ScriptedBackend {
@@ -129,9 +207,21 @@ impl Backend for ScriptedBackend {
         self.steering == Steering::Takes
     }
 
+    fn keeps_handles(&self) -> bool {
+        self.keeping == Keeping::BetweenTurns
+    }
+
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
-        let handle = ScriptedHandle { session: session.clone(), begun: self.begun.clone() };
-        async move { Ok(Box::new(handle) as Box<dyn Handle>) }.boxed()
+        async move {
+            let handle = ScriptedHandle {
+                number: self.opening.next()?,
+                session: session.clone(),
+                begun: self.begun.clone(),
+                closing: self.closing.clone(),
+            };
+            Ok(Box::new(handle) as Box<dyn Handle>)
+        }
+        .boxed()
     }
 }
 
@@ -147,12 +237,25 @@ impl Handle for ScriptedHandle {
             session: self.session.id.clone(),
             message: turn.message,
             history: turn.history,
+            handle: self.number,
             output,
             end,
             cancel,
             steer: turn.steer,
         };
         let _ = self.begun.send(played);
-        async move { ended.recv().await.unwrap_or(Err(AgentError::Cancelled)) }.boxed()
+        async move {
+            match ended.recv().await {
+                Some(End::With(result)) => result,
+                Some(End::Panic) => panic!("the backend panics, as the test told it to"),
+                None => Err(AgentError::Cancelled),
+            }
+        }
+        .boxed()
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        let _ = self.closing.send(self.number);
+        async {}.boxed()
     }
 }

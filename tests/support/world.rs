@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{TimeZone, Utc};
-use switchboard::config::{EngineConfig, OnTerminalClose, QueueConfig, parse};
+use switchboard::config::{EngineConfig, HandlesConfig, OnTerminalClose, QueueConfig, parse};
 use switchboard::domain::Time;
 use switchboard::domain::api::{
     Answer, Command, ConversationPage, Overview, Query, QueueRow, Reply, SessionRow, Update,
@@ -22,7 +22,7 @@ use switchboard::store::{Patience, Store};
 use tokio::sync::broadcast;
 
 use super::clock::StillClock;
-use super::scripted::{Played, Scripted, Steering};
+use super::scripted::{Keeping, Played, Scripted, Steering};
 
 /// How a test's engine is set up.
 #[derive(Clone)]
@@ -30,6 +30,8 @@ pub struct Setup {
     pub busy_mode: BusyMode,
     pub max_items: usize,
     pub steering: Steering,
+    pub handles: HandlesConfig,
+    pub keeping: Keeping,
     pub start_up: StartUp,
     pub patience: Patience,
     pub session_reset: ResetPolicies,
@@ -44,6 +46,8 @@ impl Default for Setup {
             busy_mode: BusyMode::Replace,
             max_items: 500,
             steering: Steering::TakesNone,
+            handles: HandlesConfig { idle: Duration::from_secs(3600), max: 128 },
+            keeping: Keeping::BetweenTurns,
             start_up: StartUp::Run,
             patience: Patience::default(),
             session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
@@ -85,7 +89,7 @@ impl World {
         receipt: FoundReceipt,
     ) -> Self {
         let (store, feed) = Store::open(&home.path().join("state.db"), setup.patience).unwrap();
-        let (agent, backend) = Scripted::new(setup.steering);
+        let (agent, backend) = Scripted::new(setup.steering, setup.keeping);
         let parts = Parts {
             store,
             feed,
@@ -100,6 +104,7 @@ impl World {
             },
             recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
             session_reset: setup.session_reset,
+            handles: setup.handles,
             receipt,
             timezone: setup.timezone,
             exports: home.path().join("exports"),

@@ -66,6 +66,10 @@ impl Backend for CommandBackend {
         false
     }
 
+    fn keeps_handles(&self) -> bool {
+        false
+    }
+
     fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
         let found = self.program.find();
         Box::pin(async { found.map(|path| format!("{} can be run", path.display())) })
@@ -92,6 +96,10 @@ impl Handle for CommandHandle {
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>> {
         Box::pin(self.run_program(turn, output, cancel))
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
     }
 }
 

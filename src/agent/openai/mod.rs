@@ -65,6 +65,10 @@ impl Backend for OpenAiBackend {
         false
     }
 
+    fn keeps_handles(&self) -> bool {
+        true
+    }
+
     fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
         Box::pin(self.connection.check())
     }
@@ -99,6 +103,10 @@ impl Handle for OpenAiHandle {
                 end = self.connection.converse(&turn, &output) => end,
             }
         })
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
     }
 }
 

@@ -33,6 +33,10 @@ impl Backend for Practice {
         true
     }
 
+    fn keeps_handles(&self) -> bool {
+        true
+    }
+
     fn open<'a>(
         &'a self,
         _session: &'a SessionContext,
@@ -52,6 +56,10 @@ impl Handle for PracticeHandle {
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>> {
         Box::pin(play(turn, output, cancel))
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
     }
 }
 
@@ -138,7 +146,7 @@ impl Scene {
             Act::Fail => Err(failure()),
             Act::Crash => {
                 stage.say("I am about to cra").await?;
-                Err(AgentError::Failed(
+                Err(AgentError::Broken(
                     "the practice agent crashed in the middle of its answer, as it was asked to".to_owned(),
                 ))
             }

@@ -52,6 +52,9 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     if let Some(name) = &session.model {
         facts.push(("model", one_line(name).into_owned()));
     }
+    if session.runtime.health.is_some() {
+        facts.push(("handle", session.runtime.words(|at| words::clock(model, at))));
+    }
     if let Some(previous) = &session.previous {
         let key = key_name(model, Action::PreviousMemory);
         facts.push(("before it", format!("{previous} ({key} brings it back)")));

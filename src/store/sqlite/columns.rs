@@ -70,6 +70,7 @@ words!(StopCause {
     Reset = "reset",
     Shutdown = "shutdown",
     Crash = "crash",
+    HandleLost = "handle_lost",
 });
 
 macro_rules! row_ids {

@@ -78,6 +78,10 @@ impl Queries for Reader<'_> {
         self.session(id)
     }
 
+    fn live_session(&self, key: &SessionKey) -> Result<Option<SessionId>> {
+        self.live_session(key)
+    }
+
     fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>> {
         self.session_at(key)
     }

@@ -145,6 +145,10 @@ impl Reader<'_> {
         found.map(|found| self.whole(found)).transpose()
     }
 
+    pub(super) fn live_session(&self, key: &SessionKey) -> Result<Option<SessionId>> {
+        self.first("SELECT id FROM sessions WHERE key = ?1 AND ended_at IS NULL", (key,), |row| row.get(0))
+    }
+
     pub(super) fn session_at(&self, key: &SessionKey) -> Result<Option<SessionRow>> {
         let found = self.first(session_where!("s.key = ?1 AND s.ended_at IS NULL"), (key,), session_row)?;
         found.map(|found| self.whole(found)).transpose()

@@ -9,7 +9,7 @@ use crate::domain::Time;
 use crate::domain::id::{ItemId, MessageId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
-use crate::domain::session::{Hold, HoldReason, SessionState, Usage};
+use crate::domain::session::{HandleUse, Hold, HoldReason, SessionState, Usage};
 use crate::domain::turn::StopCause;
 use crate::store::{Defaults, Result};
 
@@ -58,6 +58,7 @@ pub(super) struct Gained {
     pub(super) turns: u32,
     pub(super) usage: Usage,
     pub(super) model: Option<String>,
+    pub(super) handle: Option<HandleUse>,
 }
 
 impl Standing {
@@ -143,10 +144,12 @@ impl Tx<'_> {
         self.first(standing_where!("s.key = ?1 AND s.ended_at IS NULL"), (key,), read)
     }
 
-    /// The session whose running turn is `turn`; none if the turn has ended.
+    /// The session whose running turn is `turn`; none if the turn has ended or is another run's.
     pub(super) fn standing_in(&self, turn: TurnId) -> Result<Option<Standing>> {
         self.first(
-            standing_where!("s.id = (SELECT session FROM turns WHERE id = ?1 AND state = 'running')"),
+            standing_where!(
+                "s.id = (SELECT session FROM turns WHERE id = ?1 AND state = 'running' AND owner IS h.run)"
+            ),
             (turn,),
             read,
         )
@@ -160,7 +163,7 @@ impl Tx<'_> {
 
     /// Keeps what a transition changed, with the rank that follows from it.
     pub(super) fn save(&mut self, standing: &Standing) -> Result<()> {
-        let Gained { turns, usage, model } = &standing.gained;
+        let Gained { turns, usage, model, handle } = &standing.gained;
         let (marker, marker_reason, marker_since) = marker_columns(standing.marker);
         self.execute(
             "UPDATE sessions SET
@@ -169,7 +172,9 @@ impl Tx<'_> {
                  output_tokens = output_tokens + ?11, cache_read_tokens = cache_read_tokens + ?12,
                  cache_write_tokens = cache_write_tokens + ?13, model = coalesce(?14, model),
                  running_turn = ?15, last_turn = ?16, last_message = ?17, last_event = ?18,
-                 marker = ?19, marker_reason = ?20, marker_since = ?21, cuts = ?22, resume_place = ?23
+                 marker = ?19, marker_reason = ?20, marker_since = ?21, cuts = ?22, resume_place = ?23,
+                 health = coalesce(?24, health), restart_count = restart_count + ?25,
+                 last_used_at = iif(?24 IS NULL, last_used_at, ?2)
              WHERE id = ?1",
             params![
                 standing.id,
@@ -195,6 +200,8 @@ impl Tx<'_> {
                 marker_since,
                 standing.cuts,
                 standing.resume_place,
+                handle.map(|used| used.health),
+                handle.map_or(0, |used| used.restarts),
             ],
         )?;
         Ok(())

@@ -103,6 +103,7 @@ impl Tx<'_> {
         self.end_turn(&mut standing, running, &end.outcome, &end.usage, end.model.as_deref(), end.at)?;
         standing.gained.usage.add(&end.usage);
         standing.gained.model.clone_from(&end.model);
+        standing.gained.handle = end.handle;
         standing.last_activity_at = end.at;
         match &end.outcome {
             Outcome::Done => standing.last_error = None,
