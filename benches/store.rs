@@ -25,7 +25,7 @@ use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
 use switchboard::domain::session::{HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, TurnEnd};
 use switchboard::store::sqlite::{Database, ReadOnly};
-use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Queries, Store, StoreError};
+use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Queries, Store, StoreError, Transitions};
 
 const SPAN: Duration = Duration::from_secs(3);
 
@@ -57,7 +57,59 @@ fn main() {
             at(0.99),
         );
     }
+    for sessions in [1_000, LARGE] {
+        for callers in [1, 16] {
+            let path = home.path().join(format!("sessions-{sessions}-{callers}.db"));
+            let rate = runtime.block_on(getting(&path, sessions, callers));
+            println!(
+                "{sessions} sessions, get-or-create of one that is there, {callers} callers: {rate:.0}/s"
+            );
+        }
+    }
     reading(&home.path().join("large.db"));
+}
+
+/// How often a second callers get a session that is there, as the engine does it.
+async fn getting(path: &Path, sessions: u32, callers: u32) -> f64 {
+    let mut database = Database::open(path).unwrap();
+    for group in (0..sessions).collect::<Vec<_>>().chunks(256) {
+        let open = |t: &mut dyn Transitions| {
+            group.iter().try_for_each(|n| {
+                let NewMessage { to, fresh, at, .. } = message(*n);
+                t.open_session(&to, &fresh, at).map(drop)
+            })
+        };
+        database.step(open).unwrap();
+    }
+    drop(database);
+    let (store, mut feed) = Store::open(path, Patience::default()).unwrap();
+    let follower = tokio::spawn(async move { while feed.recv().await.is_some() {} });
+    let until = Instant::now() + SPAN;
+    let asked: Vec<_> = (0..callers)
+        .map(|caller| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let mut got = 0_u64;
+                let mut n = caller;
+                while Instant::now() < until {
+                    // A step that meets every session, far from the one before.
+                    n = (n + 7_919) % sessions;
+                    let NewMessage { to, fresh, at, .. } = message(n);
+                    store.get_or_open(&to, fresh, at).await.unwrap();
+                    got += 1;
+                }
+                got
+            })
+        })
+        .collect();
+    let mut got = 0;
+    for caller in asked {
+        got += caller.await.unwrap();
+    }
+    assert_eq!(store.read(|q| q.counts()).await.unwrap().sessions, sessions as usize, "none was made");
+    store.close().await;
+    follower.await.unwrap();
+    got as f64 / SPAN.as_secs_f64()
 }
 
 /// How often a second the disk makes a small write durable.
