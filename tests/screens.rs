@@ -14,10 +14,11 @@ use switchboard::console::app::{Model, Msg};
 use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::{ASCII, GlyphSet, UNICODE};
 use switchboard::console::ui::theme::{Colours, NAMES, Theme};
-use switchboard::domain::api::{Drain, EngineHold, StoreTrouble, Update};
+use switchboard::domain::api::{Drain, EngineHold, Report, StoreTrouble, Update};
 use switchboard::domain::id::ChatType;
 use switchboard::domain::queue::{Gate, ItemState, Lane};
 use switchboard::domain::recovery::{AfterStop, BootGuard, LastExit, RecoveryState};
+use switchboard::domain::session::Usage;
 
 use support::models::{self, Engine};
 use support::recovered;
@@ -94,6 +95,23 @@ fn told(width: u16, height: u16) -> Model {
     model
 }
 
+fn away(width: u16, height: u16) -> Model {
+    let report = Report {
+        since: Some(models::now() - TimeDelta::hours(9)),
+        answered: 41,
+        failed: 2,
+        cut_off: 3,
+        resumed: 3,
+        given_up: 1,
+        replaced: 4,
+        starts: 2,
+        after_crash: 1,
+        usage: Usage { input: 82_100, output: 9_340, ..Usage::default() },
+        ..Report::default()
+    };
+    Engine { report, ..models::at_work() }.screen(width, height)
+}
+
 fn after_a_kill(width: u16, height: u16, keys: &str) -> Model {
     let engine = recovered::home();
     let mut model = engine.screen(width, height);
@@ -132,6 +150,7 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
         ("first start", empty(width, height)),
         ("recovered", after_a_kill(width, height, "4")),
         ("recovered sessions", after_a_kill(width, height, "")),
+        ("away", away(width, height)),
         ("drain", drains(width, height)),
         ("gone", gone(width, height)),
         ("notice", told(width, height)),
@@ -215,6 +234,7 @@ fn overlays_and_cards_stand_over_the_view() {
             "new session",
             "item editor",
             "quit",
+            "away",
             "drain",
             "gone",
             "notice",

@@ -29,6 +29,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
+            cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
@@ -76,6 +77,14 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;recovery'= {
             cand --start 'What this start did: its run, or the beginning of it'
             cand --limit 'At most so many starts, and so many sessions'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;report'= {
+            cand --since 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used]'
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --json 'Print JSON, one object a line'
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
@@ -199,6 +208,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
+            cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
@@ -220,6 +230,8 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;queue'= {
         }
         &'switchboard;help;recovery'= {
+        }
+        &'switchboard;help;report'= {
         }
         &'switchboard;help;send'= {
         }

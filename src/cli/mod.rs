@@ -16,6 +16,7 @@ mod keymap;
 mod output;
 mod queue;
 mod recovery;
+mod report;
 mod send;
 mod serve;
 mod sessions;
@@ -55,6 +56,7 @@ enum Noun {
     Sessions(sessions::Sessions),
     Queue(queue::Queue),
     Recovery(recovery::Recovery),
+    Report(report::Report),
     Send(send::Send),
     Events(events::Events),
     Hold(hold::Hold),
@@ -133,6 +135,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Sessions(sessions)) => sessions.run(&context, out).await,
         Some(Noun::Queue(queue)) => queue.run(&context, out).await,
         Some(Noun::Recovery(recovery)) => recovery.run(&context, out).await,
+        Some(Noun::Report(report)) => report.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,
         Some(Noun::Events(events)) => events.run(&context, out).await,
         Some(Noun::Hold(hold)) => hold.run(&context, out).await,

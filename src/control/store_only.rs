@@ -101,6 +101,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
         Query::Events { .. } => Answer::Events(Vec::new()),
         Query::Search { .. } => Answer::Hits(Vec::new()),
         Query::Recovery { .. } => Answer::Recovery(Box::default()),
+        Query::Report { .. } => Answer::Report(Box::default()),
         Query::Composer { .. } => Answer::Composer(ComposerMemory::default()),
         Query::Export { session, .. } => {
             return Err(ClientError::Refused(Refusal::NoSuchSession(session.to_string())));

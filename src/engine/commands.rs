@@ -91,6 +91,10 @@ pub(super) async fn carry_out(
             write(shared, move |store| store.remember_draft(&key, &text, at)).await?;
             Ok(done("draft remembered"))
         }
+        Command::Looked => {
+            write(shared, move |store| store.note_look(at)).await?;
+            Ok(done("noted"))
+        }
         Command::Hold { why } => {
             set_gate(shared, NewGate::Hold(why)).await?;
             Ok(undoable("on hold: nothing starts", Command::Release))

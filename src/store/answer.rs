@@ -34,6 +34,7 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
         Query::Recovery { start, limit } => {
             Answer::Recovery(Box::new(queries.recovery(start.as_ref(), limit)?))
         }
+        Query::Report { since } => Answer::Report(Box::new(queries.report(since)?)),
         Query::Composer { key } => Answer::Composer(queries.composer(&key)?),
         Query::Export { session, format } => Answer::Document(export(queries, &session, format)?),
     })

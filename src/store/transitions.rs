@@ -3,7 +3,7 @@
 use super::StoreError;
 use crate::domain::Time;
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
+    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::event::{Event, EventKind, Level};
@@ -155,6 +155,9 @@ pub trait Transitions {
     /// Records a sign of life of the run that has this home, and renews the leases of its turns.
     fn stamp_run(&mut self, at: Time) -> Result<()>;
 
+    /// Notes that a person uses a console now.
+    fn note_look(&mut self, at: Time) -> Result<()>;
+
     /// Deletes at most `limit` events older than `before`; returns how many.
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize>;
 }
@@ -204,6 +207,8 @@ pub trait Queries {
     /// What restart recovery did: at most `limit` starts, newest first, and at most so many sessions of
     /// `start`, or of the newest one.
     fn recovery(&self, start: Option<&RunId>, limit: usize) -> Result<RecoveryPage>;
+    /// What happened since a time, or since a console was last used.
+    fn report(&self, since: Option<Time>) -> Result<Report>;
     /// What the composer of a key holds and remembers: the draft, and what was sent or cleared, oldest first.
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
     /// The operator's hold, if it is on.

@@ -51,3 +51,23 @@ fn after_a_kill_the_cut_off_session_is_told_with_its_attempts_and_each_start_can
     assert_eq!(run.code, 1);
     assert!(run.err.starts_with("switchboard: there is no start \"nowhere\""), "{run:?}");
 }
+
+#[test]
+fn the_report_tells_what_went_wrong_first_and_takes_a_time_or_how_long_ago() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    assert_eq!(
+        place.done(&["report"]),
+        "no console was used here yet; --since 8h tells of the last 8 hours\n"
+    );
+    place.done(&["send", "--wait", "say one"]);
+    assert_eq!(place.run(&["send", "--wait", "fail"]).code, 1);
+    let told = place.done(&["report", "--since", "8h"]);
+    let lines: Vec<&str> = told.lines().skip(1).collect();
+    assert_eq!(lines[..2], ["failed    1 turn", "answered  1 turn"], "{told}");
+    drop(engine);
+    let kept = place.json(&["report", "--since", "2020-01-01T00:00:00Z"]).remove(0);
+    assert_eq!((&kept["answered"], &kept["failed"], &kept["starts"]), (&1.into(), &1.into(), &1.into()));
+    let run = place.run(&["report", "--since", "yesterday"]);
+    assert_eq!(run.code, 2, "{run:?}");
+}

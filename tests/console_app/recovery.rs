@@ -2,7 +2,8 @@
 
 use chrono::TimeDelta;
 use switchboard::console::app::focus::{Focus, Pane, View};
-use switchboard::domain::api::{Command, Query, Reply, SessionRow};
+use switchboard::console::app::overlay::CardKind;
+use switchboard::domain::api::{Command, Query, Reply, Report, SessionRow};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Body;
 use switchboard::domain::id::ItemId;
@@ -182,4 +183,41 @@ fn what_the_system_told_the_agent_is_one_line_that_opens() {
     assert_eq!(folds(&screen), ["Open", "Folded"]);
     screen.press("tab G enter");
     assert_eq!(folds(&screen), ["Open", "Open"]);
+}
+
+fn away_card(screen: &Screen) -> Option<&Report> {
+    match screen.model.card.as_ref().map(|card| &card.kind) {
+        Some(CardKind::Away(report)) => Some(report),
+        _ => None,
+    }
+}
+
+#[test]
+fn after_an_absence_one_card_tells_what_happened_and_takes_no_focus() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    assert_eq!((away_card(&screen), screen.looks), (None, 1));
+    screen.types("h");
+    screen.tables.report = Report { since: Some(screen.now), answered: 3, failed: 1, ..Report::default() };
+    screen.wait(TimeDelta::minutes(9)).types("i");
+    assert_eq!(away_card(&screen), None, "nine minutes are no absence");
+    screen.tables.report.since = Some(screen.now);
+    screen.wait(TimeDelta::minutes(10)).types("!");
+    assert_eq!(away_card(&screen).map(|report| report.answered), Some(3));
+    assert_eq!((screen.model.focus(), screen.draft().as_str()), (Focus::Pane(Pane::Composer), "hi!"));
+    screen.press("esc");
+    assert_eq!((away_card(&screen), screen.model.pane), (None, Pane::Composer));
+    screen.wait(TimeDelta::minutes(1)).types("?");
+    assert_eq!(away_card(&screen), None, "it is told once");
+}
+
+#[test]
+fn an_absence_in_which_nothing_happened_is_not_told_and_the_operator_is_noted_every_five_minutes() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.tables.report.since = Some(noon());
+    screen.types("a").wait(TimeDelta::minutes(11)).types("b");
+    assert_eq!((away_card(&screen), screen.looks), (None, 2));
+    screen.wait(TimeDelta::minutes(4)).types("c");
+    assert_eq!(screen.looks, 2);
+    screen.wait(TimeDelta::minutes(2)).types("d");
+    assert_eq!(screen.looks, 3);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use switchboard::domain::Time;
 use switchboard::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
-    RecoveryRow, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
+    RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
 };
 use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
@@ -24,7 +24,9 @@ use switchboard::domain::reset::{
     Background, Mark, Notice, ResetFacts, ResetReason, ToldBlock, TurnNow, Verdict as ResetVerdict, decide,
     forecast, reset_notice,
 };
-use switchboard::domain::session::{Beginning, EndReason, Ended, Hold, HoldReason, Session, SessionState};
+use switchboard::domain::session::{
+    Beginning, EndReason, Ended, Hold, HoldReason, Session, SessionState, Usage,
+};
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
     Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Queries, Result, Stopped, StoreError,
@@ -44,6 +46,7 @@ pub(crate) struct Model {
     defaults: Defaults,
     runs: Vec<Run>,
     recoveries: Vec<Recovery>,
+    looked_at: Option<Time>,
     limits: Limits,
     drafts: BTreeMap<String, String>,
     remembered: Vec<(String, String)>,
@@ -94,6 +97,7 @@ struct Turn {
     cut: Option<StopCause>,
     state: TurnState,
     hidden: bool,
+    usage: Usage,
     handed: Vec<(ItemId, MessageId)>,
 }
 
@@ -111,6 +115,7 @@ impl Default for Model {
             defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false },
             runs: Vec::new(),
             recoveries: Vec::new(),
+            looked_at: None,
             limits: crate::given::LIMITS,
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
@@ -312,6 +317,7 @@ impl Model {
             cut: None,
             state: TurnState::Running,
             hidden: false,
+            usage: Usage::default(),
             handed: Vec::new(),
         });
         let row = self.item_mut(item);
@@ -1066,6 +1072,7 @@ impl Transitions for Model {
         {
             self.unmark(&session, Clearing::FinishedInDrain, end.at);
         }
+        self.turn_mut(end.turn).usage = end.usage;
         let kept = self.kept_mut(&session);
         kept.session.usage.add(&end.usage);
         kept.session.model = end.model.clone().or(kept.session.model.take());
@@ -1512,6 +1519,11 @@ impl Transitions for Model {
         self.submit(session, &text, Intent::Plain, source, at)
     }
 
+    fn note_look(&mut self, at: Time) -> Result<()> {
+        self.looked_at = Some(at);
+        Ok(())
+    }
+
     fn save_draft(&mut self, key: &SessionKey, text: &str, _at: Time) -> Result<()> {
         match text {
             "" => self.drafts.remove(key.as_str()),
@@ -1853,6 +1865,38 @@ impl Queries for Model {
             max_cuts: self.limits.max_cuts,
             boot_guard_starts: self.limits.boot_guard_starts,
         })
+    }
+
+    fn report(&self, since: Option<Time>) -> Result<Report> {
+        let Some(since) = since.or(self.looked_at) else { return Ok(Report::default()) };
+        let mut report = Report { since: Some(since), ..Report::default() };
+        for event in self.events.iter().filter(|event| event.at >= since) {
+            match &event.kind {
+                EventKind::TurnEnded { turn, outcome, .. } => {
+                    report.resumed += usize::from(self.is_resume(*turn));
+                    report.usage.add(&self.turn(*turn).usage);
+                    *match outcome {
+                        Outcome::Done => &mut report.answered,
+                        Outcome::Failed { .. } => &mut report.failed,
+                        Outcome::Interrupted { cause: StopCause::Crash | StopCause::Shutdown } => {
+                            &mut report.cut_off
+                        }
+                        Outcome::Interrupted { .. } => &mut report.stopped,
+                    } += 1;
+                }
+                EventKind::Superseded { .. } => report.replaced += 1,
+                EventKind::Refused { .. } => report.refused += 1,
+                EventKind::Cleared { .. } => report.cleared += 1,
+                EventKind::QueueHeld { .. } => report.held += 1,
+                EventKind::SessionMarked { marker: Marker::Suspended(_), .. } => report.given_up += 1,
+                _ => {}
+            }
+        }
+        let starts = || self.runs.iter().filter(|run| run.row.started_at >= since);
+        report.starts = starts().count();
+        report.after_crash =
+            starts().filter(|run| matches!(run.row.exit, Some(LastExit::Unclean { .. }))).count();
+        Ok(report)
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

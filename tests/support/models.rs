@@ -16,7 +16,7 @@ use switchboard::console::ui::theme::Theme;
 use switchboard::domain::Time;
 use switchboard::domain::api::{
     Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, LiveOutput, Overview,
-    Query, QueueRow, RecoveryPage, RunningTurn, SessionPage, SessionRow, StreamKind,
+    Query, QueueRow, RecoveryPage, Report, RunningTurn, SessionPage, SessionRow, StreamKind,
 };
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::history::{Body, Entry, ToolResult};
@@ -48,6 +48,7 @@ pub struct Engine {
     pub drafts: HashMap<SessionKey, ComposerMemory>,
     /// A page for each start, newest first; each knows the start that it is of.
     pub recovery: Vec<RecoveryPage>,
+    pub report: Report,
 }
 
 impl Engine {
@@ -76,6 +77,7 @@ impl Engine {
             events: Vec::new(),
             drafts: HashMap::new(),
             recovery: Vec::new(),
+            report: Report::default(),
         }
     }
 
@@ -114,6 +116,7 @@ impl Engine {
             Query::Events { .. } => Answer::Events(Vec::new()),
             Query::Search { .. } => Answer::Hits(Vec::new()),
             Query::Recovery { start, .. } => Answer::Recovery(Box::new(self.recovery_page(start.as_ref()))),
+            Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
             Query::Composer { key } => Answer::Composer(self.drafts.get(key).cloned().unwrap_or_default()),
             Query::Export { .. } => Answer::Document(String::new()),
         }

@@ -29,6 +29,7 @@ pub struct Tables {
     pub events: Vec<Event>,
     /// A page for each start, newest first.
     pub recovery: Vec<RecoveryPage>,
+    pub report: Report,
     pub engine: EngineStatus,
     pub asked: Vec<Query>,
 }
@@ -39,6 +40,8 @@ pub struct Screen {
     pub tables: Tables,
     /// Commands without a reply yet, in order.
     pub commands: Vec<(Ticket, Command)>,
+    /// How often it was noted that the operator is here.
+    pub looks: usize,
     /// All other effects, in order.
     pub effects: Vec<Effect>,
     pub now: Time,
@@ -173,6 +176,7 @@ impl Screen {
             composers: HashMap::new(),
             events: Vec::new(),
             recovery: Vec::new(),
+            report: Report::default(),
             engine,
             asked: Vec::new(),
         };
@@ -180,6 +184,7 @@ impl Screen {
             model,
             tables,
             commands: Vec::new(),
+            looks: 0,
             effects: Vec::new(),
             now: noon(),
             answers,
@@ -218,6 +223,7 @@ impl Screen {
                     self.tables.asked.push(query.clone());
                     self.waiting.push((ticket, query));
                 }
+                Effect::Command { command: Command::Looked, .. } => self.looks += 1,
                 Effect::Command { ticket, command } => self.commands.push((ticket, command)),
                 Effect::Timer { timer, at } => drop(self.timers.insert(timer, at)),
                 effect => self.effects.push(effect),
@@ -440,6 +446,7 @@ impl Tables {
                 let starts = self.recovery.iter().filter_map(|page| page.chosen.clone()).collect();
                 Answer::Recovery(Box::new(RecoveryPage { starts, ..page }))
             }
+            Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
             Query::Composer { key } => Answer::Composer(self.composers.get(key).cloned().unwrap_or_default()),
             Query::Session { session } => Answer::Session(self.row(session).cloned().map(Box::new)),
             query => panic!("the screen never asks {query:?}"),

@@ -9,8 +9,8 @@ use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, asking, availability, completing, front, item_acts, notices, panes, picking, recovery, scroll,
-    search, typing, walk, why, words, writing,
+    Model, asking, availability, away, completing, front, item_acts, notices, panes, picking, recovery,
+    scroll, search, typing, walk, why, words, writing,
 };
 use crate::domain::api::Command;
 use crate::domain::event::Level;
@@ -33,8 +33,9 @@ pub(super) fn run(model: &mut Model, action: Action) {
 
 /// Gives a command to the engine.
 pub(super) fn command(model: &mut Model, purpose: Purpose, command: Command) -> Ticket {
-    if purpose != Purpose::SaveDraft {
+    if !matches!(purpose, Purpose::SaveDraft | Purpose::Look) {
         notices::operator_acts(model);
+        away::close(model);
     }
     let ticket = model.requests.ticket();
     model.memory.purposes.insert(ticket, purpose);

@@ -9,7 +9,7 @@ use super::items::{ItemList, ItemRow};
 use super::log::{self, Follow, LogRow};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::sessions::{Coming, ListRow, PAGE};
-use super::{Model, front, panes, picking, recovery, requests, walk, writing};
+use super::{Model, away, front, panes, picking, recovery, requests, walk, writing};
 use crate::domain::api::{Answer, Overview, Query, SessionPage};
 use crate::domain::event::Event;
 use crate::domain::id::SessionKey;
@@ -79,6 +79,7 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
         (Question::Recovery, Answer::Recovery(page)) => recovery::take(model, *page),
         (Question::Log, Answer::Events(events)) => take_log(model, events),
         (Question::LogEarlier, Answer::Events(events)) => take_earlier_log(model, events),
+        (Question::Report, Answer::Report(report)) => away::take(model, *report),
         (Question::Composer, Answer::Composer(memory)) => {
             if let Query::Composer { key } = asked {
                 writing::remember(model, key, memory);
@@ -97,7 +98,11 @@ fn failed(model: &mut Model, question: Question, failure: &Failure) {
         Question::Backlog => &mut model.backlog.failed,
         Question::Recovery => &mut model.recovery.failed,
         Question::Log | Question::LogEarlier => &mut model.log.failed,
-        Question::Overview | Question::Front | Question::Composer | Question::PaletteSessions => {
+        Question::Overview
+        | Question::Front
+        | Question::Report
+        | Question::Composer
+        | Question::PaletteSessions => {
             return model.tell(Tone::Error, words);
         }
     };

@@ -176,6 +176,7 @@ fn leave(model: &mut Model, how: Leave) {
 pub fn card_buttons(kind: &CardKind) -> &'static [Action] {
     match kind {
         CardKind::Gone { .. } => &[Action::Close, Action::CardReconnect, Action::CardStartHere],
+        CardKind::Away(_) => &[Action::Close],
         CardKind::Drain => &[Action::Close, Action::CutNow, Action::KeepRunning],
     }
 }

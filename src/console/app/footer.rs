@@ -101,6 +101,7 @@ fn title(model: &Model, action: Action) -> String {
         Action::NextNeed => match model.card.as_ref().map(|card| &card.kind) {
             Some(CardKind::Gone { .. }) => "reconnect, start",
             Some(CardKind::Drain) => "cut, keep running",
+            Some(CardKind::Away(_)) => "since you looked",
             None => "needs you",
         },
         Action::StepBack if model.armed.is_some() => "stops the turn",

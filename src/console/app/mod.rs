@@ -21,6 +21,7 @@ mod acts;
 mod answers;
 mod asking;
 mod availability;
+mod away;
 pub mod border;
 mod completing;
 pub mod composer;

@@ -231,6 +231,8 @@ pub enum Question {
     Log,
     /// A page of the log before the loaded ones.
     LogEarlier,
+    /// What happened while the operator was away.
+    Report,
     /// Draft and history of the composer in front.
     Composer,
     /// Sessions that match what is typed into the palette.
@@ -239,7 +241,7 @@ pub enum Question {
 
 impl Question {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Overview,
         Self::Sessions,
         Self::Front,
@@ -250,6 +252,7 @@ impl Question {
         Self::Recovery,
         Self::Log,
         Self::LogEarlier,
+        Self::Report,
         Self::Composer,
         Self::PaletteSessions,
     ];

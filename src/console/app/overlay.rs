@@ -5,7 +5,7 @@ use super::action::Action;
 use super::msg::Ticket;
 use super::text::TextField;
 use crate::domain::Time;
-use crate::domain::api::Command;
+use crate::domain::api::{Command, Report};
 use crate::domain::id::{ItemId, SessionKey};
 
 /// An overlay that the operator opened.
@@ -200,4 +200,6 @@ pub enum CardKind {
     },
     /// The engine stops: see the drain in its status.
     Drain,
+    /// What happened while the operator was away.
+    Away(Box<Report>),
 }

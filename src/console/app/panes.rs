@@ -3,7 +3,7 @@
 use super::focus::{Focus, Pane, View};
 use super::items::ItemRow;
 use super::search::{filter_changed, filter_field, filter_pane, held_filter};
-use super::{Model, acts, asking, completing};
+use super::{Model, acts, asking, away, completing};
 
 /// For so long after it was sent, a message that was put aside keeps the queue's pane open.
 const LATELY: chrono::TimeDelta = chrono::TimeDelta::hours(1);
@@ -89,6 +89,7 @@ pub(super) fn out(model: &mut Model) {
     }
     match model.focus() {
         Focus::Overlay => asking::close(model),
+        _ if away::close(model) => {}
         Focus::Card => hide_card(model),
         Focus::Pane(Pane::Composer) if completing::close(model) => {}
         Focus::Pane(Pane::Filter) => {

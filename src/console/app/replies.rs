@@ -33,12 +33,15 @@ pub(super) enum Purpose {
     },
     /// A draft is saved: only a failure is told.
     SaveDraft,
+    /// It is noted that the operator is here. If that fails, the next key notes it again.
+    Look,
 }
 
 pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) {
     let Some(purpose) = model.memory.purposes.remove(&ticket) else { return };
     match (purpose, result) {
         (Purpose::Submit, result) => submitted(model, ticket, result),
+        (Purpose::Look, _) => return,
         (Purpose::SaveDraft, Ok(_)) => {}
         (Purpose::SaveDraft, Err(failure)) => {
             model.tell(Tone::Error, format!("the draft was not saved: {}", failure.words()));

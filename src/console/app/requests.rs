@@ -103,6 +103,7 @@ pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
             session: model.log.only.clone(),
             limit: log::PAGE,
         },
+        Question::Report => Query::Report { since: model.memory.away_since },
         Question::Composer => Query::Composer { key: model.front.clone() },
         Question::PaletteSessions => Query::Sessions {
             filter: super::picking::palette_text(model)?,
@@ -150,6 +151,12 @@ pub(super) struct Memory {
     pub(super) told: VecDeque<(Time, String)>,
     /// Whether the focus at the start is decided.
     pub(super) started: bool,
+    /// When the operator last did something here.
+    pub(super) input_at: Option<Time>,
+    /// When the engine was last told so.
+    pub(super) looked_at: Option<Time>,
+    /// Since when the operator was away; none: since a console was last used.
+    pub(super) away_since: Option<Time>,
     /// How many inputs of the operator came.
     pub(super) inputs: u64,
     /// Acts that can be taken back and whose notices gave way, newest last.

@@ -4,8 +4,8 @@ use super::focus::{Pane, View};
 use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
 use super::overlay::{Card, CardKind, Deed};
 use super::{
-    Model, answers, model::Link, mouse, notices, overlay::Overlay, panes, replies, requests, scroll, typing,
-    updates, walk, writing,
+    Model, answers, away, model::Link, mouse, notices, overlay::Overlay, panes, replies, requests, scroll,
+    typing, updates, walk, writing,
 };
 use crate::domain::Time;
 
@@ -60,6 +60,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
 pub fn start(model: &mut Model) -> Vec<Effect> {
     requests::mark_all(model, Pace::AtOnce);
     model.requests.mark(Question::Composer, Pace::AtOnce);
+    model.requests.mark(Question::Report, Pace::AtOnce);
     requests::ask(model);
     std::mem::take(&mut model.effects)
 }
@@ -72,6 +73,7 @@ fn advance(model: &mut Model, at: Time) {
 fn begin_input(model: &mut Model) {
     model.memory.started = true;
     model.memory.inputs += 1;
+    away::acts(model);
 }
 
 fn tick(model: &mut Model, at: Time) {

@@ -11,9 +11,10 @@ use super::words::second;
 use crate::console::app::action::Action;
 use crate::console::app::card_buttons;
 use crate::console::app::overlay::{Card, CardKind};
-use crate::console::app::words::{count, running};
+use crate::console::app::words::{clock, count, running};
 use crate::domain::Time;
-use crate::domain::api::Drain;
+use crate::domain::api::{Drain, Report};
+use crate::domain::recovery::AfterStop;
 use crate::domain::session::SessionState;
 
 const WIDTH: usize = 74;
@@ -29,6 +30,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, card: &Card) {
     }
     match &card.kind {
         CardKind::Gone { reason, at, trying } => draw_gone(paint, screen, card, reason, *at, *trying),
+        CardKind::Away(report) => draw_away(paint, screen, card, report),
         CardKind::Drain => {
             let drain = paint.model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
             if let Some(drain) = drain {
@@ -63,6 +65,34 @@ fn draw_gone(
     draw_buttons(paint, below, card, &buttons, &lead);
 }
 
+/// What happened while the operator was away: one number a line, what went wrong first.
+fn draw_away(paint: &mut Paint<'_>, screen: Rect, card: &Card, report: &Report) {
+    let lines = report.lines();
+    let width = card::text_width(screen, WIDTH);
+    let since = report.since.map(|since| clock(paint.model, since)).unwrap_or_default();
+    let title = format!("Since you last looked, {since}");
+    let inner = card::open(paint, screen, width, lines.len() + 2, &title);
+    let (words, below) = from_bottom(inner, 1);
+    let mut rest = words;
+    for (label, words) in &lines {
+        let role = match *label {
+            "crashed" | "failed" | "given up" => Role::Bad,
+            "cut off" | "refused" | "held" => Role::Warning,
+            "answered" | "resumed" => Role::Good,
+            _ => Role::Text,
+        };
+        rest = fact(paint, rest, label, words, role);
+    }
+    let key = paint.key_everywhere(Action::Out);
+    let where_more = format!("{key} closes it; the log has each of them");
+    match card.focused_at {
+        Some(_) => draw_buttons(paint, below, card, &buttons(paint, card), ""),
+        None => {
+            paint.row(below, 0).put(&where_more, Role::Quiet);
+        }
+    }
+}
+
 fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let model = paint.model;
     let width = card::text_width(screen, WIDTH);
@@ -76,7 +106,11 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let height = named.max(1) + usize::from(hidden > 0) + done_rows + 6 + button_rows;
     let since = second(drain.since, model.zone);
     let why = crate::domain::sanitize::one_line(&drain.why).into_owned();
-    let inner = card::open(paint, screen, width, height, &format!("The engine stops since {since}: {why}"));
+    let (title, next) = match drain.then {
+        AfterStop::End => ("The engine stops", "by itself at the next start"),
+        AfterStop::Restart => ("The engine restarts", "by itself right after that: this process begins anew"),
+    };
+    let inner = card::open(paint, screen, width, height, &format!("{title} since {since}: {why}"));
     let (words, below) = from_bottom(inner, to_cells(button_rows));
     let mut rest = words;
     if named == 0 {
@@ -98,7 +132,7 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     paint.motion.counts_seconds();
     let then = format!("in {left} s what still runs is cut: its text is kept, and it goes on");
     rest = fact(paint, rest, "then", &then, Role::Text);
-    rest = fact(paint, rest, "", "by itself at the next start", Role::Text);
+    rest = fact(paint, rest, "", next, Role::Text);
     let waiting = model.overview.as_ref().map_or(0, |overview| overview.waiting);
     let kept = match waiting {
         0 => "new messages are taken and wait for the next start".to_owned(),

@@ -118,6 +118,8 @@ pub enum Command {
         /// The draft.
         text: String,
     },
+    /// Note that a person uses a console now: the next one tells what happened since.
+    Looked,
     /// Nothing starts until `Release`.
     Hold {
         /// Why, for whoever finds it.

@@ -6,9 +6,11 @@
 mod command;
 mod query;
 mod recovery;
+mod report;
 mod update;
 
 pub use command::*;
 pub use query::*;
 pub use recovery::*;
+pub use report::*;
 pub use update::*;

@@ -6,6 +6,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::recovery::RecoveryPage;
+use super::report::Report;
 use crate::domain::Time;
 use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
@@ -90,6 +91,11 @@ pub enum Query {
         /// At most so many starts, and so many sessions.
         limit: usize,
     },
+    /// What happened since a time.
+    Report {
+        /// Since when; none: since a console was last used.
+        since: Option<Time>,
+    },
     /// What the composer of a key holds and remembers.
     Composer {
         /// Whose.
@@ -147,6 +153,8 @@ pub enum Answer {
     Hits(Vec<Hit>),
     /// To [`Query::Recovery`].
     Recovery(Box<RecoveryPage>),
+    /// To [`Query::Report`].
+    Report(Box<Report>),
     /// To [`Query::Composer`].
     Composer(ComposerMemory),
     /// To [`Query::Export`].

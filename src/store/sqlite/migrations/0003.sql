@@ -43,6 +43,8 @@ ALTER TABLE house ADD COLUMN max_cuts INTEGER NOT NULL DEFAULT 3;
 ALTER TABLE house ADD COLUMN max_resumes INTEGER NOT NULL DEFAULT 4;
 ALTER TABLE house ADD COLUMN guard_starts INTEGER NOT NULL DEFAULT 5;
 ALTER TABLE house ADD COLUMN freshness_seconds INTEGER NOT NULL DEFAULT 3600;
+-- When a person last used a console: the next one tells what happened since.
+ALTER TABLE house ADD COLUMN looked_at INTEGER;
 
 -- What each start decided about each session that it looked at.
 CREATE TABLE recoveries (

@@ -5,15 +5,17 @@ mod engine;
 mod events;
 mod queue;
 mod recovery;
+mod report;
 mod search;
 mod sessions;
 
 use rusqlite::{Connection, Params, Row};
 
 use super::sql;
+use crate::domain::Time;
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, SessionCursor,
-    SessionPage, SessionRow,
+    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
+    SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
@@ -131,6 +133,10 @@ impl Queries for Reader<'_> {
 
     fn recovery(&self, start: Option<&RunId>, limit: usize) -> Result<RecoveryPage> {
         self.recovery(start, limit)
+    }
+
+    fn report(&self, since: Option<Time>) -> Result<Report> {
+        self.report(since)
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

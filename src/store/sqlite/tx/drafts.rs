@@ -7,6 +7,10 @@ use crate::domain::id::SessionKey;
 use crate::store::Result;
 
 impl Tx<'_> {
+    pub(super) fn note_look(&mut self, at: Time) -> Result<()> {
+        self.execute("UPDATE house SET looked_at = ?1", (Millis(at),)).map(|_| ())
+    }
+
     pub(super) fn save_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()> {
         if text.is_empty() {
             self.execute("DELETE FROM drafts WHERE key = ?1", (key,))?;

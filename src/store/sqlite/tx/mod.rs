@@ -200,6 +200,10 @@ impl Transitions for Tx<'_> {
         self.retry(session, source, at)
     }
 
+    fn note_look(&mut self, at: Time) -> Result<()> {
+        self.note_look(at)
+    }
+
     fn save_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()> {
         self.save_draft(key, text, at)
     }
