@@ -191,8 +191,8 @@ fn now_words(paint: &mut Paint<'_>, row: &Recovered) -> String {
             format!("{words}, {}", running(now - *since))
         }
         RecoveryState::GivenUp | RecoveryState::Stale => match row.row.since() {
-            Some(since) => format!("{words}, {}", age(now - since)),
-            None => words.clone(),
+            Some(since) if (now - since).num_minutes() > 0 => format!("{words}, {}", age(now - since)),
+            Some(_) | None => words.clone(),
         },
         RecoveryState::Cleared { by: Clearing::NothingOwed, .. } => words.clone(),
         RecoveryState::Cleared { at, .. } => format!("{words} {}", clock(model, *at)),

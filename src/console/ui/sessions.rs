@@ -165,7 +165,9 @@ pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
         (SessionState::NeedsYou | SessionState::Held, Some(hold), _) => {
             format!("{word}, {}", age(now - hold.since))
         }
-        (SessionState::Suspended, _, Some(marker)) => format!("{word} {}", age(now - marker.since())),
+        (SessionState::Suspended, _, Some(marker)) if (now - marker.since()).num_minutes() > 0 => {
+            format!("{word} {}", age(now - marker.since()))
+        }
         // Marked and not about to go on: it is too old, its resume failed, or the boot guard holds it.
         (SessionState::Resumes, ..) => {
             let word = if row.row.resume_place.is_some() { word } else { "cut off" };
