@@ -51,8 +51,7 @@ impl Context {
             stderr_line(&format!("{error}\nthe defaults are used here"));
             Config::default()
         });
-        let queue = config.queue;
-        Ok(self.guarded(reach(&self.home, queue).await?))
+        Ok(self.guarded(reach(&self.home, config).await?))
     }
 
     /// Attaches to the running engine.

@@ -142,7 +142,7 @@ async fn engine(context: &Context) -> Finding {
 
 async fn store(context: &Context, config: &Config) -> Finding {
     let path = context.home.state_db();
-    let examined = match StoreOnly::open(&context.home, config.queue) {
+    let examined = match StoreOnly::open(&context.home, config.clone()) {
         Ok(store) => store.examine().await,
         Err(error) => return Finding::fail("store", error.to_string()),
     };

@@ -7,30 +7,31 @@ use tokio::sync::mpsc;
 
 use super::client::{Client, ClientError, Reach};
 use super::in_process::client_error;
-use crate::config::{Home, QueueConfig};
+use crate::config::{Config, Home};
 use crate::domain::api::{
     Answer, Command, ComposerMemory, ConversationPage, EngineStatus, Overview, Query, Reply, SessionPage,
-    Update,
+    SessionRow, Update,
 };
 use crate::domain::queue::{Gate, Refusal};
+use crate::engine::{Clock, SystemClock};
 use crate::store::{Readers, StoreError, answer};
 
 /// Reads a home's store while no engine runs. Every command needs an engine and is refused.
 pub struct StoreOnly {
     /// None where nothing is kept yet.
     readers: Option<Readers>,
-    queue: QueueConfig,
+    config: Config,
 }
 
 impl StoreOnly {
     /// Opens the store of `home`. Makes nothing: a home without a store is an empty one.
-    pub fn open(home: &Home, queue: QueueConfig) -> Result<Self, StoreError> {
+    pub fn open(home: &Home, config: Config) -> Result<Self, StoreError> {
         let readers = match Readers::open(&home.state_db()) {
             Ok(readers) => Some(readers),
             Err(StoreError::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { readers, queue })
+        Ok(Self { readers, config })
     }
 
     /// Examines the whole file; none where nothing is kept yet, else what is wrong, one line each.
@@ -39,6 +40,13 @@ impl StoreOnly {
             Some(readers) => readers.quick_check().await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Adds what the next message will meet: the settings tell it without an engine.
+    fn foretell(&self, row: &mut SessionRow) {
+        let Config { session_reset, recovery, timezone, .. } = &self.config;
+        let now = SystemClock.now();
+        row.forecast = row.forecast_by(session_reset, *timezone, recovery.limits.freshness, now);
     }
 
     async fn read(&self, query: Query) -> Result<Answer, ClientError> {
@@ -59,9 +67,14 @@ impl Client for StoreOnly {
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Answer, ClientError>> {
         Box::pin(async move {
             let mut answer = self.read(query).await?;
-            if let Answer::Overview(overview) = &mut answer {
-                overview.engine.busy_mode = self.queue.busy_mode;
-                overview.engine.max_queued = self.queue.max_items;
+            match &mut answer {
+                Answer::Overview(overview) => {
+                    overview.engine.busy_mode = self.config.queue.busy_mode;
+                    overview.engine.max_queued = self.config.queue.max_items;
+                }
+                Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| self.foretell(row)),
+                Answer::Session(Some(row)) => self.foretell(row),
+                _ => {}
             }
             Ok(answer)
         })

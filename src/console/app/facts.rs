@@ -37,6 +37,9 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
         }
     }
     facts.push(("next", next(row)));
+    if let Some(forecast) = &row.row.forecast {
+        facts.push(("reset", one_line(&forecast.words(model.as_of(), model.zone)).into_owned()));
+    }
     let busy = session.busy_mode.map(|mode| mode.as_str().to_owned());
     let default = model.overview.as_ref().map(|overview| format!("{} (default)", overview.engine.busy_mode));
     facts.push(("busy mode", busy.or(default).unwrap_or_default()));
