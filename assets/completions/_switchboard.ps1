@@ -34,6 +34,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
+            [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
@@ -103,6 +104,8 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
         }
         'switchboard;send' {
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'The session: a key, or the name of a local session, which is made if there is none [default: console]')
+            [CompletionResult]::new('--conversation', '--conversation', [CompletionResultType]::ParameterName, 'A host application''s conversation: the same id has the same session for ever')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The conversation''s user, where each has a session of his own')
             [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Add it to the queue: a turn of its own, in order')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Print the answer as it comes, and wait until its turn has ended')
@@ -110,6 +113,63 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;conversation' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'All of them')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'One of them, with its agent state')
+            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Put the host''s agent state in place of the one before')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;conversation;list' {
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;conversation;show' {
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Its user, where each has a session of his own')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;conversation;state' {
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Its user, where each has a session of his own')
+            [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'A file with the state, a JSON object; it is kept byte for byte')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;conversation;help' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'All of them')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'One of them, with its agent state')
+            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Put the host''s agent state in place of the one before')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;conversation;help;list' {
+            break
+        }
+        'switchboard;conversation;help;show' {
+            break
+        }
+        'switchboard;conversation;help;state' {
+            break
+        }
+        'switchboard;conversation;help;help' {
             break
         }
         'switchboard;events' {
@@ -238,6 +298,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
+            [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
@@ -269,6 +330,21 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;send' {
+            break
+        }
+        'switchboard;help;conversation' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'All of them')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'One of them, with its agent state')
+            [CompletionResult]::new('state', 'state', [CompletionResultType]::ParameterValue, 'Put the host''s agent state in place of the one before')
+            break
+        }
+        'switchboard;help;conversation;list' {
+            break
+        }
+        'switchboard;help;conversation;show' {
+            break
+        }
+        'switchboard;help;conversation;state' {
             break
         }
         'switchboard;help;events' {

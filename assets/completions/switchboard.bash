@@ -22,6 +22,9 @@ _switchboard() {
             switchboard,config)
                 cmd="switchboard__subcmd__config"
                 ;;
+            switchboard,conversation)
+                cmd="switchboard__subcmd__conversation"
+                ;;
             switchboard,doctor)
                 cmd="switchboard__subcmd__doctor"
                 ;;
@@ -91,11 +94,38 @@ _switchboard() {
             switchboard__subcmd__config__subcmd__help,print)
                 cmd="switchboard__subcmd__config__subcmd__help__subcmd__print"
                 ;;
+            switchboard__subcmd__conversation,help)
+                cmd="switchboard__subcmd__conversation__subcmd__help"
+                ;;
+            switchboard__subcmd__conversation,list)
+                cmd="switchboard__subcmd__conversation__subcmd__list"
+                ;;
+            switchboard__subcmd__conversation,show)
+                cmd="switchboard__subcmd__conversation__subcmd__show"
+                ;;
+            switchboard__subcmd__conversation,state)
+                cmd="switchboard__subcmd__conversation__subcmd__state"
+                ;;
+            switchboard__subcmd__conversation__subcmd__help,help)
+                cmd="switchboard__subcmd__conversation__subcmd__help__subcmd__help"
+                ;;
+            switchboard__subcmd__conversation__subcmd__help,list)
+                cmd="switchboard__subcmd__conversation__subcmd__help__subcmd__list"
+                ;;
+            switchboard__subcmd__conversation__subcmd__help,show)
+                cmd="switchboard__subcmd__conversation__subcmd__help__subcmd__show"
+                ;;
+            switchboard__subcmd__conversation__subcmd__help,state)
+                cmd="switchboard__subcmd__conversation__subcmd__help__subcmd__state"
+                ;;
             switchboard__subcmd__help,completions)
                 cmd="switchboard__subcmd__help__subcmd__completions"
                 ;;
             switchboard__subcmd__help,config)
                 cmd="switchboard__subcmd__help__subcmd__config"
+                ;;
+            switchboard__subcmd__help,conversation)
+                cmd="switchboard__subcmd__help__subcmd__conversation"
                 ;;
             switchboard__subcmd__help,doctor)
                 cmd="switchboard__subcmd__help__subcmd__doctor"
@@ -151,6 +181,15 @@ _switchboard() {
             switchboard__subcmd__help__subcmd__config,print)
                 cmd="switchboard__subcmd__help__subcmd__config__subcmd__print"
                 ;;
+            switchboard__subcmd__help__subcmd__conversation,list)
+                cmd="switchboard__subcmd__help__subcmd__conversation__subcmd__list"
+                ;;
+            switchboard__subcmd__help__subcmd__conversation,show)
+                cmd="switchboard__subcmd__help__subcmd__conversation__subcmd__show"
+                ;;
+            switchboard__subcmd__help__subcmd__conversation,state)
+                cmd="switchboard__subcmd__help__subcmd__conversation__subcmd__state"
+                ;;
             *)
                 ;;
         esac
@@ -158,7 +197,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue recovery report send events hold release stop restart config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery report send conversation events hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -335,6 +374,164 @@ _switchboard() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        switchboard__subcmd__conversation)
+            opts="-h --home --read-only --help list show state help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__help)
+            opts="list show state help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__help__subcmd__state)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__list)
+            opts="-h --limit --json --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__show)
+            opts="-h --user --json --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__conversation__subcmd__state)
+            opts="-h --user --set --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         switchboard__subcmd__doctor)
             opts="-h --json --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -388,7 +585,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue recovery report send events hold release stop restart config keymap doctor completions help"
+            opts="serve status sessions queue recovery report send conversation events hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -458,6 +655,62 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help__subcmd__config__subcmd__print)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__conversation)
+            opts="list show state"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__conversation__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__conversation__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__conversation__subcmd__state)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -828,13 +1081,21 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__send)
-            opts="-h --session --queue --wait --json --home --read-only --help"
+            opts="-h --session --conversation --user --queue --wait --json --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --conversation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -31,6 +31,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
+            cand conversation 'The conversations of host applications, and the state they share with their runtimes'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
@@ -93,6 +94,8 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         }
         &'switchboard;send'= {
             cand --session 'The session: a key, or the name of a local session, which is made if there is none [default: console]'
+            cand --conversation 'A host application''s conversation: the same id has the same session for ever'
+            cand --user 'The conversation''s user, where each has a session of his own'
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --queue 'Add it to the queue: a turn of its own, in order'
             cand --wait 'Print the answer as it comes, and wait until its turn has ended'
@@ -100,6 +103,54 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
             cand -h 'Print help'
             cand --help 'Print help'
+        }
+        &'switchboard;conversation'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand list 'All of them'
+            cand show 'One of them, with its agent state'
+            cand state 'Put the host''s agent state in place of the one before'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;conversation;list'= {
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;conversation;show'= {
+            cand --user 'Its user, where each has a session of his own'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;conversation;state'= {
+            cand --user 'Its user, where each has a session of his own'
+            cand --set 'A file with the state, a JSON object; it is kept byte for byte'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;conversation;help'= {
+            cand list 'All of them'
+            cand show 'One of them, with its agent state'
+            cand state 'Put the host''s agent state in place of the one before'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;conversation;help;list'= {
+        }
+        &'switchboard;conversation;help;show'= {
+        }
+        &'switchboard;conversation;help;state'= {
+        }
+        &'switchboard;conversation;help;help'= {
         }
         &'switchboard;events'= {
             cand --after 'Everything after this event; without it the newest'
@@ -210,6 +261,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
+            cand conversation 'The conversations of host applications, and the state they share with their runtimes'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
@@ -234,6 +286,17 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;report'= {
         }
         &'switchboard;help;send'= {
+        }
+        &'switchboard;help;conversation'= {
+            cand list 'All of them'
+            cand show 'One of them, with its agent state'
+            cand state 'Put the host''s agent state in place of the one before'
+        }
+        &'switchboard;help;conversation;list'= {
+        }
+        &'switchboard;help;conversation;show'= {
+        }
+        &'switchboard;help;conversation;state'= {
         }
         &'switchboard;help;events'= {
         }

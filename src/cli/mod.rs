@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod console;
 mod context;
+mod conversation;
 mod doctor;
 mod events;
 mod feed;
@@ -58,6 +59,7 @@ enum Noun {
     Recovery(recovery::Recovery),
     Report(report::Report),
     Send(send::Send),
+    Conversation(conversation::Conversation),
     Events(events::Events),
     Hold(hold::Hold),
     Release(hold::Release),
@@ -137,6 +139,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Recovery(recovery)) => recovery.run(&context, out).await,
         Some(Noun::Report(report)) => report.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,
+        Some(Noun::Conversation(conversation)) => conversation.run(&context, out).await,
         Some(Noun::Events(events)) => events.run(&context, out).await,
         Some(Noun::Hold(hold)) => hold.run(&context, out).await,
         Some(Noun::Release(release)) => release.run(&context, out).await,

@@ -12,6 +12,7 @@ use super::feed::{Feed, News, Wanted};
 use super::output::{AsJson, Form, Out, stderr_line};
 use crate::control::{Client, ClientError};
 use crate::domain::api::{Answer, Command, Piece, Query, Reply, StreamKind};
+use crate::domain::conversation::key_of;
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history::{Body, Entry};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
@@ -27,6 +28,12 @@ pub(super) struct Send {
     /// The session: a key, or the name of a local session, which is made if there is none [default: console]
     #[arg(long, value_name = "KEY|NAME")]
     session: Option<String>,
+    /// A host application's conversation: the same id has the same session for ever
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    conversation: Option<String>,
+    /// The conversation's user, where each has a session of his own
+    #[arg(long, value_name = "ID", requires = "conversation")]
+    user: Option<String>,
     /// Add it to the queue: a turn of its own, in order
     #[arg(long)]
     queue: bool,
@@ -42,9 +49,10 @@ pub(super) struct Send {
 
 impl Send {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
-        let to = match &self.session {
-            Some(named) => SessionKey::from_operator(named)?,
-            None => SessionKey::console(),
+        let to = match (&self.conversation, &self.session) {
+            (Some(id), _) => key_of(id, self.user.as_deref())?,
+            (None, Some(named)) => SessionKey::from_operator(named)?,
+            (None, None) => SessionKey::console(),
         };
         let form = self.json.form();
         let client = context.engine().await?;

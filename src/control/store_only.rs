@@ -115,6 +115,8 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
         Query::Search { .. } => Answer::Hits(Vec::new()),
         Query::Recovery { .. } => Answer::Recovery(Box::default()),
         Query::Report { .. } => Answer::Report(Box::default()),
+        Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
+        Query::HostConversation { .. } => Answer::HostConversation(None),
         Query::Composer { .. } => Answer::Composer(ComposerMemory::default()),
         Query::Export { session, .. } => {
             return Err(ClientError::Refused(Refusal::NoSuchSession(session.to_string())));

@@ -4,6 +4,7 @@
 //! database, a clock or a task. Every rule that another room applies is decided here.
 
 pub mod api;
+pub mod conversation;
 pub mod document;
 pub mod event;
 pub mod filter;

@@ -9,6 +9,7 @@ use super::shared::{Shared, refusal};
 use super::{slash, texts};
 use crate::domain::Time;
 use crate::domain::api::{Command, Direction, Reply, SessionRow};
+use crate::domain::conversation::check_state;
 use crate::domain::event::{EventKind, count, excerpt};
 use crate::domain::filter::Filter;
 use crate::domain::id::{SessionId, SessionKey};
@@ -94,6 +95,11 @@ pub(super) async fn carry_out(
         Command::Looked => {
             write(shared, move |store| store.note_look(at)).await?;
             Ok(done("noted"))
+        }
+        Command::SetAgentState { key, state } => {
+            check_state(&state).map_err(|error| Refusal::BadState(error.to_string()))?;
+            write(shared, move |store| store.set_agent_state(&key, &state)).await?;
+            Ok(done("agent state kept"))
         }
         Command::Hold { why } => {
             set_gate(shared, NewGate::Hold(why)).await?;

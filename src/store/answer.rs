@@ -35,6 +35,10 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
             Answer::Recovery(Box::new(queries.recovery(start.as_ref(), limit)?))
         }
         Query::Report { since } => Answer::Report(Box::new(queries.report(since)?)),
+        Query::HostConversations { limit } => Answer::HostConversations(queries.host_conversations(limit)?),
+        Query::HostConversation { key } => {
+            Answer::HostConversation(queries.host_conversation(&key)?.map(Box::new))
+        }
         Query::Composer { key } => Answer::Composer(queries.composer(&key)?),
         Query::Export { session, format } => Answer::Document(export(queries, &session, format)?),
     })

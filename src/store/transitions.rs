@@ -6,6 +6,7 @@ use crate::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
 };
+use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
@@ -143,6 +144,10 @@ pub trait Transitions {
     /// Adds a text to a key's composer history; the newest 200 are kept.
     fn remember_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()>;
 
+    /// Keeps the state that a host shares with its runtimes; it is already checked. Refuses a key that is
+    /// no host conversation's.
+    fn set_agent_state(&mut self, key: &SessionKey, state: &str) -> Result<()>;
+
     /// Records an event that no other transition tells of.
     fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()>;
 
@@ -209,6 +214,10 @@ pub trait Queries {
     fn recovery(&self, start: Option<&RunId>, limit: usize) -> Result<RecoveryPage>;
     /// What happened since a time, or since a console was last used.
     fn report(&self, since: Option<Time>) -> Result<Report>;
+    /// The conversations of host applications, by id and user, at most `limit`.
+    fn host_conversations(&self, limit: usize) -> Result<Vec<HostConversation>>;
+    /// One of them, by its key.
+    fn host_conversation(&self, key: &SessionKey) -> Result<Option<HostConversation>>;
     /// What the composer of a key holds and remembers: the draft, and what was sent or cleared, oldest first.
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
     /// The operator's hold, if it is on.

@@ -10,6 +10,7 @@ use switchboard::domain::Time;
 use switchboard::domain::api::{Command, Reply};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::SessionId;
+use switchboard::domain::queue::{Intent, Source};
 use switchboard::domain::reset::{ResetMode, ResetPolicies, ResetPolicy, ResetReason};
 use switchboard::domain::session::Beginning;
 
@@ -292,4 +293,32 @@ async fn status_says_what_the_next_message_will_do() {
     let row = world.row("s").await;
     let words = row.forecast.unwrap().words(world.now(), chrono_tz::UTC);
     assert_eq!(words, "suspended: the next message starts anew");
+}
+
+#[tokio::test]
+async fn two_simultaneous_messages_to_a_new_conversation_make_one_session() {
+    let world = World::new(Setup::default()).await;
+    let submit = |text: &str| Command::Submit {
+        to: switchboard::domain::conversation::key_of("c1", Some("ann")).unwrap(),
+        text: text.to_owned(),
+        intent: Intent::Queue,
+        source: Source::CommandLine,
+    };
+    let (one, two) = tokio::join!(world.engine.command(submit("one")), world.engine.command(submit("two")));
+    let session = |reply| match reply {
+        Ok(Reply::Accepted { session, .. }) => session,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(session(one), session(two));
+    assert_eq!(world.run_turns(2).await.len(), 2);
+    assert_eq!(world.overview().await.sessions, 1);
+}
+
+#[tokio::test]
+async fn a_state_that_is_no_object_is_refused_with_the_reason() {
+    let world = World::new(Setup::default()).await;
+    let key = switchboard::domain::conversation::key_of("c1", None).unwrap();
+    let state = Command::SetAgentState { key, state: "[]".to_owned() };
+    let refusal = world.engine.command(state).await.unwrap_err();
+    assert_eq!(refusal.to_string(), "refused: agent_state must be a JSON object");
 }

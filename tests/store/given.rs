@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use switchboard::domain::Time;
+use switchboard::domain::conversation::key_of;
 use switchboard::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, PutBack, Source};
 use switchboard::domain::recovery::{FoundReceipt, Limits};
@@ -16,9 +17,12 @@ pub(crate) fn at(seconds: i64) -> Time {
     Time::from_timestamp(1_700_000_000 + seconds, 0).unwrap()
 }
 
-/// The key of a local session.
+/// The key of a local session, or of a host's conversation `host-…`.
 pub(crate) fn key(name: &str) -> SessionKey {
-    SessionKey::local(name).unwrap()
+    match name.strip_prefix("host-") {
+        Some(id) => key_of(id, None).unwrap(),
+        None => SessionKey::local(name).unwrap(),
+    }
 }
 
 /// What the configuration says in the tests: a small queue, and turns that take text.

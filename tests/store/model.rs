@@ -7,6 +7,7 @@ use switchboard::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
     RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
 };
+use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing, named_by, with_ours};
 use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, ToolResult};
@@ -25,7 +26,7 @@ use switchboard::domain::reset::{
     forecast, reset_notice,
 };
 use switchboard::domain::session::{
-    Beginning, EndReason, Ended, Hold, HoldReason, Session, SessionState, Usage,
+    Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
@@ -48,6 +49,7 @@ pub(crate) struct Model {
     recoveries: Vec<Recovery>,
     looked_at: Option<Time>,
     limits: Limits,
+    conversations: Vec<HostConversation>,
     drafts: BTreeMap<String, String>,
     remembered: Vec<(String, String)>,
 }
@@ -117,6 +119,7 @@ impl Default for Model {
             recoveries: Vec::new(),
             looked_at: None,
             limits: crate::given::LIMITS,
+            conversations: Vec::new(),
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
         }
@@ -260,8 +263,10 @@ impl Model {
         beginning: Beginning,
         at: Time,
     ) {
+        let conversation = self.note_conversation(key);
         self.sessions.push(Kept {
             session: Session {
+                conversation,
                 title,
                 beginning,
                 previous: previous.clone(),
@@ -277,6 +282,34 @@ impl Model {
             told: None,
         });
         self.tell(Some(id), EventKind::SessionCreated { key: key.clone(), previous }, at);
+    }
+
+    fn note_conversation(&mut self, key: &SessionKey) -> Option<String> {
+        let (id, user) = named_by(key)?;
+        if !self.conversations.iter().any(|known| known.key == *key) {
+            self.conversations.push(HostConversation {
+                id: id.to_owned(),
+                user: user.map(str::to_owned),
+                key: key.clone(),
+                session: None,
+                agent_state: "{}".to_owned(),
+            });
+        }
+        Some(id.to_owned())
+    }
+
+    fn write_our_state(&mut self, session: &SessionId, writing: Writing, at: Time) {
+        let session = &self.kept(session).session;
+        let ours = RuntimeState {
+            session_id: session.id.clone(),
+            last_used_at: session.runtime.last_used_at.unwrap_or(at),
+            restart_count: session.runtime.restart_count,
+            status: session.runtime.health.unwrap_or(Health::Healthy),
+        };
+        let key = session.key.clone();
+        if let Some(known) = self.conversations.iter_mut().find(|known| known.key == key) {
+            known.agent_state = with_ours(&known.agent_state, &ours, writing).unwrap();
+        }
     }
 
     fn entry(&mut self, session: &SessionId, turn: TurnId, at: Time, body: Body) -> MessageId {
@@ -329,6 +362,7 @@ impl Model {
         for body in first {
             self.entry(session, id, at, body);
         }
+        self.write_our_state(session, Writing::TurnBegins, at);
         let kept = self.kept_mut(session);
         kept.running = Some(id);
         kept.session.turns += 1;
@@ -1103,6 +1137,7 @@ impl Transitions for Model {
             }
         }
         self.begin_next(&session, end.at);
+        self.write_our_state(&session, Writing::Facts, end.at);
         if resumed {
             self.resume_due(end.at);
         }
@@ -1542,6 +1577,15 @@ impl Transitions for Model {
         Ok(())
     }
 
+    fn set_agent_state(&mut self, key: &SessionKey, state: &str) -> Result<()> {
+        if self.note_conversation(key).is_none() {
+            return refuse(Refusal::BadKey(format!("{key} is no key of a host conversation")));
+        }
+        let known = self.conversations.iter_mut().find(|known| known.key == *key).unwrap();
+        known.agent_state = state.to_owned();
+        Ok(())
+    }
+
     fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()> {
         self.tell(session, kind, at);
         Ok(())
@@ -1897,6 +1941,18 @@ impl Queries for Model {
         report.after_crash =
             starts().filter(|run| matches!(run.row.exit, Some(LastExit::Unclean { .. }))).count();
         Ok(report)
+    }
+
+    fn host_conversations(&self, limit: usize) -> Result<Vec<HostConversation>> {
+        let mut found = self.conversations.clone();
+        found.sort_by_key(|known| (known.id.clone(), known.user.clone()));
+        found.iter_mut().for_each(|known| known.session = self.at_key(&known.key));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    fn host_conversation(&self, key: &SessionKey) -> Result<Option<HostConversation>> {
+        Ok(self.host_conversations(usize::MAX)?.into_iter().find(|known| known.key == *key))
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

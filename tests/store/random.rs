@@ -22,13 +22,15 @@ use switchboard::store::{NewGate, NewMessage, Queries, Result, StoreError, Trans
 use crate::given::{at, key, message, rule, run};
 use crate::model::Model;
 
-const KEYS: [&str; 3] = ["a", "b", "c"];
+const KEYS: [&str; 3] = ["a", "b", "host-c"];
+const STATES: [&str; 2] = [r#"{"runtime":"other" }"#, r#"{"runtime_state": {"other":{ }}}"#];
 
 /// Something that happens. Numbers choose among what there is, by remainder.
 #[derive(Debug, Clone)]
 enum Op {
     Send { key: usize, intent: Intent, mode: ResetMode, notice: Notice },
     CarryOver { session: usize },
+    AgentState { key: usize, state: usize },
     BusyMode { session: usize, mode: BusyMode },
     Append { turn: usize, output: Vec<Output> },
     Finish { turn: usize, outcome: Outcome, tail: Vec<Output>, did_anything: bool, taken: usize },
@@ -113,6 +115,7 @@ fn op() -> impl Strategy<Value = Op> {
         12 => (n(), intent, reset(), notice)
             .prop_map(|(key, intent, mode, notice)| Op::Send { key, intent, mode, notice }),
         2 => n().prop_map(|session| Op::CarryOver { session }),
+        2 => (n(), n()).prop_map(|(key, state)| Op::AgentState { key, state }),
         2 => (n(), mode).prop_map(|(session, mode)| Op::BusyMode { session, mode }),
         3 => (n(), output()).prop_map(|(turn, output)| Op::Append { turn, output }),
         12 => (n(), outcome(), output(), any::<bool>(), n()).prop_map(
@@ -225,6 +228,9 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             let left = store.switch_session(&key(KEYS[n % KEYS.len()]), &session(*wanted), now);
             left.map(|left| format!("{left:?}"))
         }
+        Op::AgentState { key: n, state } => store
+            .set_agent_state(&key(KEYS[n % KEYS.len()]), STATES[state % STATES.len()])
+            .map(|()| String::new()),
         Op::CarryOver { session: n } => store.carry_over(&session(*n), now).map(|items| format!("{items:?}")),
         Op::Release { session: n } => {
             store.release_queue(&session(*n), "/continue", now).map(|()| String::new())
@@ -287,6 +293,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:#?}", queries.events(EventPage::Newest, Level::Debug, None, 30)?),
         format!("{:#?}", queries.events(EventPage::Newest, Level::Warn, None, 5)?),
         format!("{:?}", queries.engine_hold()?),
+        format!("{:?}", queries.host_conversations(5)?),
         format!("{:?}", queries.resolve_session("t1", 5)?),
         format!("{:#?}", queries.recovery(None, 4)?),
         format!("{:?}", queries.report(None)?),

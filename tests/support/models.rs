@@ -117,6 +117,8 @@ impl Engine {
             Query::Search { .. } => Answer::Hits(Vec::new()),
             Query::Recovery { start, .. } => Answer::Recovery(Box::new(self.recovery_page(start.as_ref()))),
             Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
+            Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
+            Query::HostConversation { .. } => Answer::HostConversation(None),
             Query::Composer { key } => Answer::Composer(self.drafts.get(key).cloned().unwrap_or_default()),
             Query::Export { .. } => Answer::Document(String::new()),
         }

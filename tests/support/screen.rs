@@ -447,6 +447,8 @@ impl Tables {
                 Answer::Recovery(Box::new(RecoveryPage { starts, ..page }))
             }
             Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
+            Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
+            Query::HostConversation { .. } => Answer::HostConversation(None),
             Query::Composer { key } => Answer::Composer(self.composers.get(key).cloned().unwrap_or_default()),
             Query::Session { session } => Answer::Session(self.row(session).cloned().map(Box::new)),
             query => panic!("the screen never asks {query:?}"),

@@ -120,6 +120,13 @@ pub enum Command {
     },
     /// Note that a person uses a console now: the next one tells what happened since.
     Looked,
+    /// Put a host conversation's state in place of the one before.
+    SetAgentState {
+        /// The conversation's key.
+        key: SessionKey,
+        /// The state: a JSON object, kept as it is written.
+        state: String,
+    },
     /// Nothing starts until `Release`.
     Hold {
         /// Why, for whoever finds it.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::recovery::RecoveryPage;
 use super::report::Report;
 use crate::domain::Time;
+use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
 use crate::domain::id::{MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
@@ -96,6 +97,16 @@ pub enum Query {
         /// Since when; none: since a console was last used.
         since: Option<Time>,
     },
+    /// The conversations of host applications, by id.
+    HostConversations {
+        /// At most so many.
+        limit: usize,
+    },
+    /// One of them.
+    HostConversation {
+        /// Its key.
+        key: SessionKey,
+    },
     /// What the composer of a key holds and remembers.
     Composer {
         /// Whose.
@@ -155,6 +166,10 @@ pub enum Answer {
     Recovery(Box<RecoveryPage>),
     /// To [`Query::Report`].
     Report(Box<Report>),
+    /// To [`Query::HostConversations`].
+    HostConversations(Vec<HostConversation>),
+    /// To [`Query::HostConversation`]; none if nobody has spoken in it.
+    HostConversation(Option<Box<HostConversation>>),
     /// To [`Query::Composer`].
     Composer(ComposerMemory),
     /// To [`Query::Export`].

@@ -92,6 +92,9 @@ pub enum Refusal {
     /// A name that can't be in a session key.
     #[error("refused: {0}")]
     BadKey(String),
+    /// A text that is no agent state.
+    #[error("refused: {0}")]
+    BadState(String),
     /// Only a screen has this command.
     #[error("refused: /{0} belongs to a screen; switchboard stop stops an engine")]
     ScreenOnly(String),

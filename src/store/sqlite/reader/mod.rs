@@ -3,6 +3,7 @@
 mod conversation;
 mod engine;
 mod events;
+mod host_conversations;
 mod queue;
 mod recovery;
 mod report;
@@ -17,6 +18,7 @@ use crate::domain::api::{
     ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
 };
+use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
@@ -137,6 +139,14 @@ impl Queries for Reader<'_> {
 
     fn report(&self, since: Option<Time>) -> Result<Report> {
         self.report(since)
+    }
+
+    fn host_conversations(&self, limit: usize) -> Result<Vec<HostConversation>> {
+        self.host_conversations(limit)
+    }
+
+    fn host_conversation(&self, key: &SessionKey) -> Result<Option<HostConversation>> {
+        self.host_conversation(key)
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

@@ -1,5 +1,6 @@
 //! The transitions over SQLite. Each runs inside a transaction that its caller commits.
 
+mod conversations;
 mod drafts;
 mod engine;
 mod events;
@@ -210,6 +211,10 @@ impl Transitions for Tx<'_> {
 
     fn remember_draft(&mut self, key: &SessionKey, text: &str, at: Time) -> Result<()> {
         self.remember_draft(key, text, at)
+    }
+
+    fn set_agent_state(&mut self, key: &SessionKey, state: &str) -> Result<()> {
+        self.set_agent_state(key, state)
     }
 
     fn record(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) -> Result<()> {

@@ -140,10 +140,11 @@ impl Tx<'_> {
             Beginning::AutoReset { reason, had_activity } => (Some(reason), had_activity),
             Beginning::New | Beginning::Fresh => (None, false),
         };
+        let conversation = self.note_conversation(key)?;
         self.execute(
             "INSERT INTO sessions (id, key, title, created_at, began_at, last_activity_at, previous, rank,
-                 is_fresh_reset, auto_reset_reason, reset_had_activity, reset_notice)
-             VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 is_fresh_reset, auto_reset_reason, reset_had_activity, reset_notice, conversation)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 id,
                 key,
@@ -155,6 +156,7 @@ impl Tx<'_> {
                 reason,
                 had_activity,
                 notice,
+                conversation,
             ],
         )?;
         self.execute(

@@ -6,6 +6,7 @@ use super::history::NewRow;
 use super::recovery::Resume;
 use super::standing::{RunningTurn, Standing};
 use crate::domain::Time;
+use crate::domain::conversation::Writing;
 use crate::domain::event::EventKind;
 use crate::domain::id::{ItemId, TurnId};
 use crate::domain::queue::{ItemState, Lane, next};
@@ -56,6 +57,7 @@ impl Tx<'_> {
             standing,
             &NewRow { text: Some(text), item: Some(item), ..NewRow::of(turn, role, at) },
         )?;
+        self.write_our_state(standing, Writing::TurnBegins, at)?;
         standing.running = Some(RunningTurn { turn, item, steerable, probe, stop_cause: None, began_at: at });
         standing.gained.turns += 1;
         Ok(Begun { turn, session: standing.id.clone(), item, at, probe })
@@ -116,6 +118,7 @@ impl Tx<'_> {
         self.judge_backend(&mut standing, end)?;
         self.begin_next(&mut standing, end.at)?;
         self.save(&standing)?;
+        self.write_our_state(&standing, Writing::Facts, end.at)?;
         if resume == Resume::Ended {
             self.resume_due(end.at)?;
         }
