@@ -237,6 +237,12 @@ pub enum HoldReason {
 }
 
 impl HoldReason {
+    /// Whether the slot's message waits too, and not only the queue behind it: what was accepted before
+    /// the session was given up, or held by the boot guard, waits until that is lifted.
+    pub fn holds_slot(self) -> bool {
+        matches!(self, Self::Suspended | Self::BootGuard)
+    }
+
     /// The reason as it is shown, with the way out.
     pub fn words(self) -> &'static str {
         match self {

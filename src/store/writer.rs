@@ -121,8 +121,7 @@ impl Store {
     /// Finds the session that is live under `key`, or makes it with the id `fresh`. One that is there
     /// is only read, so asking for it costs no commit.
     pub async fn get_or_open(&self, key: &SessionKey, fresh: SessionId, at: Time) -> Result<SessionId> {
-        let wanted = key.clone();
-        if let Some(session) = self.read(move |queries| queries.live_session(&wanted)).await? {
+        if let Some(session) = self.readers.look_up(|queries| queries.live_session(key))? {
             return Ok(session);
         }
         // Whoever was faster made it: the step looks again.

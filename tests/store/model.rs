@@ -22,8 +22,8 @@ use switchboard::domain::recovery::{
     Plan, RecoveryState, Start, Verdict, last_exit, plan, resume_line, resume_message, room,
 };
 use switchboard::domain::reset::{
-    Background, Mark, Notice, ResetFacts, ResetReason, ToldBlock, TurnNow, Verdict as ResetVerdict, decide,
-    forecast, reset_notice,
+    Background, Mark, Notice, ResetFacts, ResetMode, ResetReason, ToldBlock, TurnNow,
+    Verdict as ResetVerdict, decide, forecast, reset_notice,
 };
 use switchboard::domain::session::{
     Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
@@ -891,6 +891,9 @@ impl Model {
 
     fn reset_if_due(&mut self, id: SessionId, new: &NewMessage) -> SessionId {
         let kept = self.kept(&id).clone();
+        if new.reset.policy.mode == ResetMode::None && kept.session.marker.is_none() {
+            return id;
+        }
         let facts = ResetFacts {
             began_at: kept.session.began_at,
             last_activity_at: kept.session.last_activity_at,

@@ -178,9 +178,8 @@ fn to_queue(now: &Situation) -> Result<Placement, Refusal> {
 
 /// Decides which lane the next turn comes from when none runs: the slot, then the head of the queue.
 pub fn next(now: &Situation) -> Option<Lane> {
-    // A suspended session takes no message any more: what is put back into it waits until that is lifted.
-    let suspended = now.hold == Some(HoldReason::Suspended);
-    if now.gate != Gate::Open || now.running.is_some() || now.resumes || suspended {
+    let held = now.hold.is_some_and(HoldReason::holds_slot);
+    if now.gate != Gate::Open || now.running.is_some() || now.resumes || held {
         return None;
     }
     match (now.slot, now.queued, now.hold) {
@@ -343,6 +342,9 @@ mod tests {
         assert_eq!(next(&Situation { running: busy(BusyMode::Replace).running, ..both }), None);
         assert_eq!(next(&Situation { gate: Gate::Held, ..both }), None);
         assert_eq!(next(&Situation { gate: Gate::Stopping, ..both }), None);
+        for hold in [HoldReason::Suspended, HoldReason::BootGuard] {
+            assert_eq!(next(&Situation { hold: Some(hold), ..both }), None, "{hold:?} holds the slot too");
+        }
     }
 
     #[test]
