@@ -42,7 +42,7 @@ fn simulate(third: u64) {
         return one_run(seed);
     }
     let first = fastrand::u64(..);
-    for run in 0..number("SWITCHBOARD_SIMULATION_RUNS").unwrap_or(2_100) / 3 {
+    for run in 0..number("SWITCHBOARD_SIMULATION_RUNS").unwrap_or(1_200) / 3 {
         one_run(first.wrapping_add(run * 3 + third));
     }
 }
