@@ -11,12 +11,15 @@ mod engine {
     mod handles;
 }
 
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use support::scripted::Steering;
 use support::world::{Setup, World, restart};
 use switchboard::agent::AgentEvent;
+use switchboard::domain::Time;
 use switchboard::domain::api::{Answer, Command, Direction, Query, Reply};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
@@ -699,12 +702,13 @@ async fn looking_never_moves_the_last_activity() {
 async fn an_engine_stamps_that_it_is_alive_and_the_next_start_knows_when_it_died() {
     let world = World::new(Setup::default()).await;
     let began = world.clock.now();
-    for _ in 0..3 {
-        world.advance(10).await;
-        // What is kept after the stamp shows that the stamp is kept.
-        world.engine.command(Command::Hold { why: "later".to_owned() }).await.unwrap();
+    for seconds in [11, 22, 33] {
+        world.advance(11).await;
+        until_stamped(&world, began + Duration::from_secs(seconds)).await;
+        // The answer to a later write comes after the stamp's: the engine waits for the next one now.
+        world.engine.command(Command::Hold { why: seconds.to_string() }).await.unwrap();
     }
-    world.advance(9).await;
+    world.advance(8).await;
     let world = world.copy(Setup::default()).await;
     let exits: Vec<LastExit> = world
         .events()
@@ -716,7 +720,15 @@ async fn an_engine_stamps_that_it_is_alive_and_the_next_start_knows_when_it_died
         })
         .collect();
     let Some(LastExit::Unclean { last_sign_of_life, .. }) = exits.last() else { panic!("{exits:?}") };
-    assert_eq!(*last_sign_of_life, began + Duration::from_secs(30));
+    assert_eq!(*last_sign_of_life, began + Duration::from_secs(33));
+}
+
+async fn until_stamped(world: &World, at: Time) {
+    let store = rusqlite::Connection::open(world.path("state.db")).unwrap();
+    let stamp = || store.query_row("SELECT stamped_at FROM runs", (), |row| row.get::<_, Option<i64>>(0));
+    while stamp().unwrap() != Some(at.timestamp_millis()) {
+        tokio::task::yield_now().await;
+    }
 }
 
 async fn status(world: &World, session: &str) -> String {
@@ -847,4 +859,70 @@ async fn a_session_is_given_up_and_taken_back_by_command() {
     assert_eq!(world.run_turns(1).await, ["later"]);
     assert_eq!(world.id("s").await, old);
     assert!(world.type_into("s", "/unsuspend").await.is_err());
+}
+
+/// A process of the test's own that leads a group, as a turn's child that outlived its engine.
+fn leftover() -> Child {
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' TERM HUP; sleep 1000 & wait"]).process_group(0);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Checks that it still lives, and ends it with its group.
+fn end_survivor(mut child: Child) {
+    assert!(child.try_wait().unwrap().is_none(), "it was killed");
+    let group = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    child.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_child_that_outlived_its_engine_is_killed_before_the_next_one_begins_anything() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    let (mut ours, unknown) = (leftover(), leftover());
+    turn.keeps(ours.id()).await;
+    let mut next = world.copy(Setup::default()).await;
+    assert_eq!(ours.wait().unwrap().signal(), Some(9));
+    let told = next.log().await.into_iter().find(|line| line.contains("outlived")).expect("nothing was told");
+    assert_eq!(
+        told,
+        format!("scripted of turn 1 had outlived its engine: process group {} was killed", ours.id())
+    );
+    next.agent.next_turn().await.answer("went on").await;
+    next.turn_ended().await;
+
+    // Nothing of it is kept any more: the next start looks for nobody.
+    let next = next.restart(Setup::default()).await;
+    assert_eq!(next.log().await.iter().filter(|line| line.contains("outlived")).count(), 1);
+    end_survivor(unknown);
+}
+
+#[tokio::test]
+async fn a_process_that_has_the_number_of_a_child_by_chance_is_left_alone() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    let stranger = leftover();
+    turn.keeps(stranger.id()).await;
+    let store = rusqlite::Connection::open(world.path("state.db")).unwrap();
+    assert_eq!(store.execute("UPDATE processes SET started = started - 1", ()).unwrap(), 1);
+    let next = world.copy(Setup::default()).await;
+    assert!(!next.log().await.iter().any(|line| line.contains("outlived")));
+    end_survivor(stranger);
+}
+
+#[tokio::test]
+async fn a_child_is_forgotten_when_its_turn_has_ended() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    let child = leftover();
+    turn.keeps(child.id()).await;
+    turn.answer("done").await;
+    world.turn_ended().await;
+    let next = world.copy(Setup::default()).await;
+    assert!(!next.log().await.iter().any(|line| line.contains("outlived")));
+    end_survivor(child);
 }

@@ -7,6 +7,7 @@
 mod command;
 mod openai;
 mod practice;
+mod process;
 mod utf8;
 
 use std::path::Path;
@@ -21,6 +22,8 @@ use crate::domain::Time;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::Usage;
+
+pub use process::{Children, NewChild, end_leftover};
 
 /// Makes the backend that the settings name. `home` is where commands run that name no folder.
 ///
@@ -93,6 +96,8 @@ pub struct Turn {
     pub began_at: Time,
     /// Text for the agent while it runs, with the item that holds it. Only steerable backends read it.
     pub steer: mpsc::Receiver<(ItemId, String)>,
+    /// Where the processes that work for the turn are kept before they do.
+    pub children: Children,
 }
 
 /// Something an agent does.

@@ -129,6 +129,17 @@ pub enum EventKind {
         /// How many.
         calls: usize,
     },
+    /// A child process had outlived its engine.
+    LeftoverFound {
+        /// Its turn.
+        turn: TurnId,
+        /// Its program.
+        program: String,
+        /// Its process group.
+        group: u32,
+        /// Why it could not be killed; none: it was, with its whole group.
+        failure: Option<String>,
+    },
     /// Nothing is resumed by itself at this start.
     BootGuardHeld {
         /// How many unclean starts came in a row.
@@ -387,9 +398,11 @@ impl EventKind {
             | Self::SessionMarked { .. }
             | Self::ResumeEnded { answered: false, .. }
             | Self::CallsClosed { .. }
+            | Self::LeftoverFound { failure: None, .. }
             | Self::BootGuardHeld { .. }
             | Self::ResetBlocked(_)
             | Self::StoreWaited { .. } => Level::Warn,
+            Self::LeftoverFound { failure: Some(_), .. } => Level::Error,
             Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
             Self::ToolCalled { .. } | Self::ToolEnded { .. } | Self::Edited { .. } | Self::Moved { .. } => {
                 Level::Debug
@@ -427,6 +440,12 @@ impl EventKind {
             Self::CallsClosed { turn, calls } => {
                 format!("{} of turn {turn} closed: interrupted, effect unknown", count(*calls, "tool call"))
             }
+            Self::LeftoverFound { turn, program, group, failure: None } => {
+                format!("{program} of turn {turn} had outlived its engine: process group {group} was killed")
+            }
+            Self::LeftoverFound { turn, program, group, failure: Some(why) } => format!(
+                "{program} of turn {turn} outlived its engine: process group {group} can't be killed: {why}"
+            ),
             Self::BootGuardHeld { starts, sessions } => format!(
                 "boot guard: {starts} unclean starts in a row; {} not resumed by itself, /continue goes on",
                 count(*sessions, "session")

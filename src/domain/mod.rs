@@ -12,6 +12,7 @@ pub mod history;
 pub mod id;
 pub mod marker;
 pub mod nearest;
+pub mod process;
 pub mod queue;
 pub mod recovery;
 pub mod reset;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::shared::Shared;
@@ -398,11 +398,8 @@ impl Conductor {
 /// Stamps that this engine is alive, one stamp at a time: the next start learns from it when this one
 /// died. That it began is a sign already.
 async fn stamp_signs_of_life(shared: Arc<Shared>) {
-    let mut signs = interval(shared.settings.recovery.sign_of_life);
-    signs.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    signs.tick().await;
     loop {
-        signs.tick().await;
+        sleep(shared.settings.recovery.sign_of_life).await;
         let at = shared.now();
         match shared.store.write(move |transitions| transitions.stamp_run(at)).await {
             Ok(()) => {}

@@ -9,6 +9,7 @@ mod commands;
 mod conductor;
 mod export;
 mod handles;
+mod leftovers;
 mod live;
 mod queries;
 mod recorder;
@@ -79,8 +80,8 @@ pub enum StartUp {
 pub struct Engine;
 
 impl Engine {
-    /// Starts an engine: records the run, ends what an earlier run left unfinished as interrupted,
-    /// and begins what waits.
+    /// Starts an engine: kills what an earlier run's turns left running, records the run, ends what was
+    /// left unfinished as interrupted, and begins what waits.
     pub async fn start(parts: Parts, start_up: StartUp) -> Result<EngineHandle, StoreError> {
         let now = parts.clock.now();
         let run = EngineRun {
@@ -125,6 +126,7 @@ async fn open_run(
     receipt: FoundReceipt,
     start_up: StartUp,
 ) -> Result<Opened, StoreError> {
+    let leftovers = leftovers::end(shared).await?;
     let defaults = shared.defaults();
     let new = NewRun {
         run: run.run,
@@ -140,6 +142,9 @@ async fn open_run(
         .write(move |transitions| {
             if let StartUp::Hold(why) = &start_up {
                 transitions.set_gate(&NewGate::Hold(why.clone()), new.at)?;
+            }
+            for (child, fate) in &leftovers {
+                transitions.settle_process(child, fate, new.at)?;
             }
             transitions.open_run(&new)
         })

@@ -16,11 +16,12 @@ use super::handles::{self, Acted, Had, Next, Ran};
 use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
-use crate::agent::{AgentEvent, Handle, SessionContext, Turn};
+use crate::agent::{AgentEvent, Children, Handle, NewChild, SessionContext, Turn};
 use crate::domain::api::{Piece, StreamKind, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
 use crate::domain::id::{ItemId, TurnId};
+use crate::domain::process::ChildProcess;
 use crate::domain::session::HandleUse;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::StoreError;
@@ -105,6 +106,13 @@ async fn finish(shared: &Shared, end: TurnEnd) {
 type Agent = BoxFuture<'static, Ran>;
 type Keeping = BoxFuture<'static, (Batch, Result<(), StoreError>)>;
 
+/// The engine's ends of a turn's channels to its agent.
+struct Lines {
+    events: mpsc::Receiver<AgentEvent>,
+    steer_in: mpsc::Sender<(ItemId, String)>,
+    new_children: mpsc::Receiver<NewChild>,
+}
+
 struct Work<'a> {
     shared: &'a Arc<Shared>,
     begun: &'a Begun,
@@ -186,33 +194,32 @@ impl<'a> Work<'a> {
     async fn run_by(&mut self, kept: Option<Box<dyn Handle>>, prepared: Prepared) -> Ran {
         let (output, events) = mpsc::channel(AGENT_EVENTS);
         let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
+        let (children, new_children) = Children::channel();
         let turn = Turn {
             id: self.begun.turn,
             history: prepared.history,
             message: prepared.message,
             began_at: self.begun.at,
             steer,
+            children,
         };
         let (backend, cancel) = (Arc::clone(&self.shared.backend), self.cancel.clone());
         let run = handles::run(backend, prepared.context, kept, turn, output, cancel);
-        self.drive(Box::pin(run), events, &steer_in).await
+        self.drive(Box::pin(run), Lines { events, steer_in, new_children }).await
     }
 
     /// Opens the handle for the next turn, while what this one said is still being kept.
     async fn open_next(&mut self, context: SessionContext) -> Ran {
         let (_, events) = mpsc::channel(AGENT_EVENTS);
         let (steer_in, _) = mpsc::channel(STEER_TEXTS);
+        let (_, new_children) = Children::channel();
         let open = handles::open(Arc::clone(&self.shared.backend), context, self.cancel.clone());
-        self.drive(Box::pin(open), events, &steer_in).await
+        self.drive(Box::pin(open), Lines { events, steer_in, new_children }).await
     }
 
     /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
-    async fn drive(
-        &mut self,
-        agent: Agent,
-        mut events: mpsc::Receiver<AgentEvent>,
-        steer_in: &mpsc::Sender<(ItemId, String)>,
-    ) -> Ran {
+    async fn drive(&mut self, agent: Agent, lines: Lines) -> Ran {
+        let Lines { mut events, steer_in, mut new_children } = lines;
         let mut agent = Some(agent);
         let mut ran = Ran::killed();
         let mut killed_at = Instant::now();
@@ -249,7 +256,8 @@ impl<'a> Work<'a> {
                 () = sleep_until(self.keep_at), if self.keeping.is_none() && !self.recorder.is_empty() => {
                     self.keep();
                 }
-                Some(item) = self.control.steer.recv() => self.steer(item, steer_in),
+                Some(child) = new_children.recv() => self.keep_child(child),
+                Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
             }
         }
         ran
@@ -324,6 +332,20 @@ impl<'a> Work<'a> {
                 Ok(Some(row)) => drop(steer_in.send((item, row.text)).await),
                 Ok(None) => tracing::warn!(%item, "the steered item is gone"),
                 Err(error) => tracing::warn!(%item, %error, "the steered item could not be read"),
+            }
+        });
+    }
+
+    /// Keeps a child, and lets it work. One whose turn has ended meanwhile, or that can't be kept, is
+    /// refused by dropping it.
+    fn keep_child(&self, child: NewChild) {
+        let (shared, turn, at) = (Arc::clone(self.shared), self.begun.turn, self.shared.now());
+        self.shared.tasks.spawn(async move {
+            let (program, identity) = (child.program.clone(), child.identity.clone());
+            let process = ChildProcess { turn, program, identity };
+            match shared.store.write(move |transitions| transitions.keep_process(&process, at)).await {
+                Ok(()) => child.keep(),
+                Err(error) => tracing::warn!(%turn, %error, "a process of the turn is not kept"),
             }
         });
     }

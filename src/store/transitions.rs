@@ -12,6 +12,7 @@ use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::ResumeReason;
+use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
 use crate::domain::reset::{Notice, ResetRule};
@@ -163,6 +164,13 @@ pub trait Transitions {
     /// Notes that a person uses a console now.
     fn note_look(&mut self, at: Time) -> Result<()>;
 
+    /// Keeps a child of a running turn, before it works. Refuses if the turn has ended: then the child
+    /// must not begin. The end of the turn forgets it.
+    fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()>;
+
+    /// Forgets a child whose engine died, and tells what became of it, unless it was gone.
+    fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()>;
+
     /// Deletes at most `limit` events older than `before`; returns how many.
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize>;
 }
@@ -220,6 +228,8 @@ pub trait Queries {
     fn host_conversation(&self, key: &SessionKey) -> Result<Option<HostConversation>>;
     /// What the composer of a key holds and remembers: the draft, and what was sent or cleared, oldest first.
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
+    /// The children of turns that were not seen to end, each with its session, by their numbers.
+    fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>>;
     /// The operator's hold, if it is on.
     fn engine_hold(&self) -> Result<Option<EngineHold>>;
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard::agent::{self, AgentError, AgentEvent, Backend};
+use switchboard::agent::{self, AgentError, AgentEvent, Backend, Children, NewChild};
 use switchboard::config::BackendKind;
 use tokio::sync::Notify;
 
@@ -42,6 +42,8 @@ pub fn tests() -> Vec<Trial> {
         real("command_need_not_read_a_large_message", unread_message),
         real("command_reads_a_large_message_while_it_answers", large_message),
         real("command_that_was_cancelled_before_it_began_does_not_start", cancelled_before),
+        real("command_does_nothing_until_its_process_is_kept", waits_to_be_kept),
+        real("command_whose_process_can_not_be_kept_never_works", never_works),
     ]
 }
 
@@ -307,6 +309,43 @@ async fn cancelled_before() {
     let played = call.play(&*sh(&format!("touch {}", trace.display()))).await;
     assert_eq!(played.end, Err(AgentError::Cancelled));
     assert!(!trace.exists());
+}
+
+/// A turn whose program would leave a trace, and what its backend hands over to be kept.
+fn traced(folder: &Path) -> (Arc<dyn Backend>, Call, tokio::sync::mpsc::Receiver<NewChild>) {
+    let backend = sh(&format!("echo ran > {}; cat", folder.join("trace").display()));
+    let (children, new) = Children::channel();
+    (backend, Call::new("hello").with_children(children), new)
+}
+
+async fn waits_to_be_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (backend, call, mut new) = traced(folder.path());
+    let keep = async {
+        let child = new.recv().await.unwrap();
+        // It waits in its shell, under the number that the program will have.
+        let name = fs::read_to_string(format!("/proc/{}/comm", child.identity.pid)).unwrap();
+        assert_eq!((name.trim(), child.program.as_str()), ("sh", "sh"));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(!folder.path().join("trace").exists(), "it worked before it was kept");
+        child.keep();
+    };
+    let (played, ()) = tokio::join!(call.play(&*backend), keep);
+    assert_eq!(played.text(), "hello", "the message reached it whole");
+    assert!(folder.path().join("trace").exists());
+}
+
+async fn never_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let (backend, call, mut new) = traced(folder.path());
+    let mut pid = 0;
+    let refuse = async { pid = new.recv().await.unwrap().identity.pid };
+    let (played, ()) = tokio::join!(call.play(&*backend), refuse);
+    assert_eq!(played.failure(), "sh was not let work: its process could not be kept");
+    while lives(&pid.to_string()) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(!folder.path().join("trace").exists());
 }
 
 async fn stop_at_first_text(script: &str) -> Played {

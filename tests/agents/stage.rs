@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard::agent::{self, AgentError, AgentEvent, Backend, SessionContext, Turn};
+use switchboard::agent::{self, AgentError, AgentEvent, Backend, Children, SessionContext, Turn};
 use switchboard::config::{AgentConfig, BackendKind, CommandConfig, OpenAiConfig};
 use switchboard::domain::Time;
 use switchboard::domain::history::Step;
@@ -101,11 +101,23 @@ pub struct Call {
     pub history: Vec<Step>,
     pub cancel: CancellationToken,
     pub steer: Option<mpsc::Receiver<(ItemId, String)>>,
+    pub children: Option<Children>,
 }
 
 impl Call {
     pub fn new(message: &str) -> Self {
-        Self { message: message.to_owned(), history: vec![], cancel: CancellationToken::new(), steer: None }
+        Self {
+            message: message.to_owned(),
+            history: vec![],
+            cancel: CancellationToken::new(),
+            steer: None,
+            children: None,
+        }
+    }
+
+    /// Has its processes handed over there; else each is kept at once.
+    pub fn with_children(self, children: Children) -> Self {
+        Self { children: Some(children), ..self }
     }
 
     pub fn after(mut self, told: &[(&str, &str)]) -> Self {
@@ -150,7 +162,14 @@ impl Call {
 
     fn turn(self) -> Turn {
         let (_unused, no_steer) = mpsc::channel(1);
+        let (children, mut new) = Children::channel();
+        tokio::spawn(async move {
+            while let Some(child) = new.recv().await {
+                child.keep();
+            }
+        });
         Turn {
+            children: self.children.unwrap_or(children),
             id: TurnId(7),
             history: self.history,
             message: self.message,

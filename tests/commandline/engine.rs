@@ -391,3 +391,37 @@ fn a_signal_to_stop_wins_over_a_restart() {
     assert_eq!(status.code(), Some(0));
     assert!(place.home().join(".clean_shutdown").exists(), "the stop was orderly, though it cut a turn");
 }
+
+#[test]
+fn a_program_that_ignores_everything_does_not_outlive_the_next_start_with_anything_it_began() {
+    let place = Place::new();
+    let script = "trap '' TERM HUP PIPE; sleep 1000 & echo $$ > pids.part; echo $! >> pids.part; mv pids.part pids; wait";
+    let settings =
+        format!("[agent]\nbackend = \"command\"\n[agent.command]\nargv = [\"sh\", \"-c\", {script:?}]\n");
+    place.write("config.toml", settings.as_bytes());
+    let engine = place.serve(&[]);
+    place.done(&["send", "work"]);
+    let file = place.home().join("pids");
+    while !file.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pids = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    engine.kill();
+    assert!(pids.lines().all(lives), "nothing outlived the engine");
+
+    let engine = place.serve(&["--hold"]);
+    let told = place.done(&["events", "--after", "0"]);
+    assert!(told.contains("sh of turn 1 had outlived its engine: process group"), "{told}");
+    while pids.lines().any(lives) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(place.json(&["queue"]).iter().all(|row| row["item"]["state"] != "running"));
+    drop(engine);
+}
+
+/// Whether a process lives; one that only waits to be reaped does not.
+fn lives(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+}

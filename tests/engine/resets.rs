@@ -216,8 +216,8 @@ async fn what_a_reset_left_waiting_is_moved_and_runs() {
 
 /// A child process that outlives the first turn, as whoever starts it keeps it.
 fn outlives(world: &World, session: &SessionId, since: Time) {
-    let sql = "INSERT INTO processes (process_group, started, session, turn, program, at)
-               VALUES (4711, 1, ?1, 1, 'sleep 999999', ?2)";
+    let sql = "INSERT INTO processes (process_group, started, boot, session, turn, program, at)
+               VALUES (4711, 1, 'b', ?1, 1, 'sleep 999999', ?2)";
     let since = since.timestamp_millis();
     Connection::open(world.path("state.db")).unwrap().execute(sql, (session.as_str(), since)).unwrap();
 }

@@ -13,6 +13,7 @@ use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use switchboard::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason, Suspended};
+use switchboard::domain::process::{ChildProcess, Fate};
 use switchboard::domain::queue::{
     Ack, BusyMode, Destination, Gate, Intent, Item, ItemState, Lane, Placement, PutBack, Refusal, Running,
     Situation, Source, hold_after_failures, next, place, probe_delay,
@@ -23,7 +24,7 @@ use switchboard::domain::recovery::{
 };
 use switchboard::domain::reset::{
     Background, Mark, Notice, ResetFacts, ResetMode, ResetReason, ToldBlock, TurnNow,
-    Verdict as ResetVerdict, decide, forecast, reset_notice,
+    Verdict as ResetVerdict, Work, decide, forecast, reset_notice,
 };
 use switchboard::domain::session::{
     Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
@@ -51,6 +52,7 @@ pub(crate) struct Model {
     limits: Limits,
     conversations: Vec<HostConversation>,
     drafts: BTreeMap<String, String>,
+    processes: Vec<(ChildProcess, Time)>,
     remembered: Vec<(String, String)>,
 }
 
@@ -122,6 +124,7 @@ impl Default for Model {
             conversations: Vec::new(),
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
+            processes: Vec::new(),
         }
     }
 }
@@ -889,6 +892,23 @@ impl Model {
         Ok(())
     }
 
+    /// The children of turns that do not run.
+    fn background(&self, of: &Kept) -> Background {
+        let works = |child: &ChildProcess| {
+            self.turn(child.turn).session == of.session.id && of.running != Some(child.turn)
+        };
+        let mut kept: Vec<_> = self.processes.iter().filter(|(child, _)| works(child)).collect();
+        kept.sort_by_key(|(child, at)| (*at, child.identity.pid));
+        let work: Vec<Work> = kept
+            .into_iter()
+            .map(|(child, at)| Work {
+                what: format!("{} (process group {})", child.program, child.identity.pid),
+                since: *at,
+            })
+            .collect();
+        if work.is_empty() { Background::None } else { Background::Active { work } }
+    }
+
     fn reset_if_due(&mut self, id: SessionId, new: &NewMessage) -> SessionId {
         let kept = self.kept(&id).clone();
         if new.reset.policy.mode == ResetMode::None && kept.session.marker.is_none() {
@@ -899,7 +919,7 @@ impl Model {
             last_activity_at: kept.session.last_activity_at,
             turn: if kept.running.is_some() { TurnNow::Running } else { TurnNow::None },
             mark: Mark::of(kept.session.marker, self.limits.freshness, new.at),
-            background: &Background::None,
+            background: &self.background(&kept),
         };
         let reason = match decide(&new.reset, &facts, new.at) {
             ResetVerdict::Keep => {
@@ -1065,7 +1085,31 @@ impl Transitions for Model {
         Ok(())
     }
 
+    fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()> {
+        if !self.running_turns().contains(&child.turn) {
+            return nothing("the turn has ended; its process does not begin");
+        }
+        self.processes.retain(|(kept, _)| kept.identity != child.identity);
+        self.processes.push((child.clone(), at));
+        Ok(())
+    }
+
+    fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()> {
+        let before = self.processes.len();
+        self.processes.retain(|(kept, _)| kept.identity != child.identity);
+        let failure = match fate {
+            Fate::Killed if self.processes.len() < before => None,
+            Fate::Lives { why } if self.processes.len() < before => Some(why.clone()),
+            Fate::Gone | Fate::Killed | Fate::Lives { .. } => return Ok(()),
+        };
+        let session = self.turn(child.turn).session.clone();
+        let (turn, program, group) = (child.turn, child.program.clone(), child.identity.pid);
+        self.tell(Some(&session), EventKind::LeftoverFound { turn, program, group, failure }, at);
+        Ok(())
+    }
+
     fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {
+        self.processes.retain(|(kept, _)| kept.turn != end.turn);
         if !self.running_turns().contains(&end.turn) {
             return Ok(false);
         }
@@ -1632,7 +1676,7 @@ impl Model {
             queued: kept.queue.len(),
             resume_place: kept.resume_place,
             last_error: kept.last_error.clone(),
-            background: Background::None,
+            background: self.background(kept),
             forecast: None,
         }
     }
@@ -1717,6 +1761,18 @@ impl Model {
 }
 
 impl Queries for Model {
+    fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {
+        let mut kept: Vec<_> = self
+            .processes
+            .iter()
+            .map(|(child, _)| (self.turn(child.turn).session.clone(), child.clone()))
+            .collect();
+        kept.sort_by_key(|(_, child)| {
+            (child.identity.pid, child.identity.started, child.identity.boot.clone())
+        });
+        Ok(kept)
+    }
+
     fn counts(&self) -> Result<Counts> {
         let live: Vec<SessionRow> = self
             .sessions

@@ -12,6 +12,7 @@ use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
+use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
 use switchboard::domain::session::{HandleUse, Health, Usage};
@@ -43,6 +44,8 @@ enum Op {
     Unsuspend { session: usize },
     Stamp,
     Look,
+    KeepProcess { turn: usize, pid: u32 },
+    SettleProcess { turn: usize, pid: u32, fate: Fate },
     Probe,
     Gate(NewGate),
     Move { item: usize, direction: Direction },
@@ -97,6 +100,15 @@ fn cause() -> impl Strategy<Value = StopCause> {
     ]
 }
 
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![Just(Fate::Gone), Just(Fate::Killed), Just(Fate::Lives { why: "no".to_owned() })]
+}
+
+fn child(turn: TurnId, pid: u32) -> ChildProcess {
+    let identity = ProcessIdentity { pid, boot: "b".to_owned(), started: u64::from(pid) + 7 };
+    ChildProcess { turn, program: "agent.sh".to_owned(), identity }
+}
+
 fn op() -> impl Strategy<Value = Op> {
     let n = || 0..64_usize;
     let reset = || prop::sample::select(&ResetMode::ALL[..]);
@@ -130,6 +142,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => n().prop_map(|session| Op::Unsuspend { session }),
         1 => Just(Op::Stamp),
         1 => Just(Op::Look),
+        2 => (n(), 0..4_u32).prop_map(|(turn, pid)| Op::KeepProcess { turn, pid }),
+        1 => (n(), 0..4_u32, fate()).prop_map(|(turn, pid, fate)| Op::SettleProcess { turn, pid, fate }),
         3 => Just(Op::Probe),
         3 => gate.prop_map(Op::Gate),
         2 => (n(), direction).prop_map(|(item, direction)| Op::Move { item, direction }),
@@ -239,6 +253,14 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::Unsuspend { session: n } => store.unsuspend_session(&session(*n), now).map(|()| String::new()),
         Op::Stamp => store.stamp_run(now).map(|()| String::new()),
         Op::Look => store.note_look(now).map(|()| String::new()),
+        Op::KeepProcess { turn, pid } => match pick(&c.turns, *turn) {
+            Some(turn) => store.keep_process(&child(turn, *pid), now).map(|()| String::new()),
+            None => said(String::new()),
+        },
+        Op::SettleProcess { turn, pid, fate } => match pick(&c.turns, *turn) {
+            Some(turn) => store.settle_process(&child(turn, *pid), fate, now).map(|()| String::new()),
+            None => said(String::new()),
+        },
         Op::Probe => store.probe_queues(now).map(|next| format!("{next:?}")),
         Op::Gate(gate) => store.set_gate(gate, now).map(|()| String::new()),
         Op::Move { item: n, direction } => store.move_item(item(*n), *direction, now).map(|()| String::new()),
@@ -294,6 +316,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:#?}", queries.events(EventPage::Newest, Level::Warn, None, 5)?),
         format!("{:?}", queries.engine_hold()?),
         format!("{:?}", queries.host_conversations(5)?),
+        format!("{:?}", queries.processes()?),
         format!("{:?}", queries.resolve_session("t1", 5)?),
         format!("{:#?}", queries.recovery(None, 4)?),
         format!("{:?}", queries.report(None)?),

@@ -310,8 +310,8 @@ fn a_fresh_mark_blocks_and_a_stale_one_does_not() {
 
 /// A child process of the first turn that outlives it.
 fn outlives(path: &std::path::Path, session: &SessionId, began: Time) {
-    let sql = "INSERT INTO processes (process_group, started, session, turn, program, at)
-               VALUES (4711, 1, ?1, 1, 'sleep', ?2)";
+    let sql = "INSERT INTO processes (process_group, started, boot, session, turn, program, at)
+               VALUES (4711, 1, 'b', ?1, 1, 'sleep', ?2)";
     let began = began.timestamp_millis();
     Connection::open(path).unwrap().execute(sql, (session.as_str(), began)).unwrap();
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use switchboard::agent::{AgentError, AgentEvent, Backend, Handle, SessionContext, Turn};
+use switchboard::agent::{AgentError, AgentEvent, Backend, Children, Handle, SessionContext, Turn};
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
 use tokio::sync::{Mutex, mpsc};
@@ -51,6 +51,7 @@ pub struct Played {
     end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,
     steer: mpsc::Receiver<(ItemId, String)>,
+    children: Children,
 }
 
 /// How a turn ends.
@@ -158,6 +159,11 @@ impl Played {
         self
     }
 
+    /// Has a process kept as one that works for the turn.
+    pub async fn keeps(&self, pid: u32) {
+        self.children.keep(pid, "scripted").await.expect("it was not kept");
+    }
+
     /// Whether the engine has dropped the turn.
     pub async fn dropped(&self) {
         self.output.closed().await;
@@ -242,6 +248,7 @@ impl Handle for ScriptedHandle {
             end,
             cancel,
             steer: turn.steer,
+            children: turn.children,
         };
         let _ = self.begun.send(played);
         async move {

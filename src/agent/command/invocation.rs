@@ -9,12 +9,18 @@ use tempfile::NamedTempFile;
 use tokio::process::{Child, Command};
 
 use super::environment;
-use crate::agent::{AgentError, SessionContext};
+use crate::agent::{AgentError, SessionContext, process};
 use crate::domain::history::Step;
 use crate::domain::id::TurnId;
 
 /// In an argument, stands for the path of a file with the history as JSON.
 const HISTORY: &str = "{history}";
+
+/// What holds a program until its process is kept. Only a process that already runs can wait, and
+/// between a fork and its exec nothing safe can: so a shell waits, and then becomes the program, with
+/// the same process. It takes nothing but the first line from the pipe, and ends if none comes.
+const SHELL: &str = "/bin/sh";
+const WAIT: &str = "read -r go && exec \"$@\"";
 
 /// The program of the command backend, with all that calling it needs.
 #[derive(Debug, Clone)]
@@ -37,7 +43,8 @@ pub(super) struct Running {
 }
 
 impl Program {
-    /// Starts the program as the leader of its own process group.
+    /// Starts the program as the leader of its own process group. It waits for the first line on its
+    /// standard input before it does anything; without one, because the engine is gone, it never works.
     ///
     /// # Errors
     /// Where it can't be started, with the setting to look at.
@@ -51,12 +58,14 @@ impl Program {
             true => Some(write_history(history).await?),
             false => None,
         };
-        let mut command = Command::new(self.path());
+        self.find()?;
+        let mut command = Command::new(SHELL);
         environment::hide_secrets(&mut command, &self.key_variable);
         command
+            .args(["-c", WAIT, SHELL])
+            .arg(self.path())
             .args(self.arguments.iter().map(|argument| with_history(argument, history.as_ref())))
-            .env("SWITCHBOARD_SESSION", session.id.as_str())
-            .env("SWITCHBOARD_TURN", turn.to_string())
+            .envs(process::place(session, turn))
             .current_dir(&self.workdir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -30,6 +30,8 @@ use super::utf8::LossyDecoder;
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
 use crate::config::AgentConfig;
 
+/// The line that lets the program work; it is not the program's to read.
+const GO: &str = "go\n";
 /// How long a program may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long output may stay away after the program ended, while a process that left its group holds the pipe.
@@ -129,10 +131,14 @@ impl CommandHandle {
         }
         let mut running = self.program.start(&self.session, turn.id, turn.history).await?;
         let child = &mut running.child;
-        let group = ProcessGroup::led_by(child);
+        let (pid, group) = (child.id(), ProcessGroup::led_by(child));
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let ended = CancellationToken::new();
+        let message = format!("{GO}{}", turn.message);
         let work = async {
+            if let Some(pid) = pid {
+                turn.children.keep(pid, &self.program.name).await?;
+            }
             let exit = async {
                 let status = child.wait().await;
                 group.end();
@@ -142,11 +148,11 @@ impl CommandHandle {
             let (stdin, stdout, stderr) = streams;
             let (status, (), said, complaint) = tokio::join!(
                 exit,
-                feed(stdin, turn.message, &ended),
+                feed(stdin, message, &ended),
                 stream(stdout, &output, &ended),
                 read_tail(stderr, &ended)
             );
-            Ending { status, said, complaint }
+            Ok(Ending { status, said, complaint })
         };
         let mut work = std::pin::pin!(work);
         let stopped = tokio::select! {
@@ -154,7 +160,7 @@ impl CommandHandle {
             () = cancel.cancelled() => AgentError::Cancelled,
             () = output.closed() => AgentError::Cancelled,
             () = sleep(self.timeout) => self.too_slow(),
-            ending = &mut work => return self.judge(&ending),
+            ending = &mut work => return self.judge(&ending?),
         };
         group.terminate();
         // What does not end by then is killed with the group as it is dropped.

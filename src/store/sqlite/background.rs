@@ -12,7 +12,9 @@ use crate::store::{Result, StoreError};
 pub(super) fn background(connection: &Connection, session: &SessionId) -> Result<Background> {
     let work = sql::rows(
         connection,
-        "SELECT program, process_group, at FROM processes WHERE session = ?1 ORDER BY at, process_group",
+        "SELECT program, process_group, at FROM processes
+         WHERE session = ?1 AND turn IS NOT (SELECT running_turn FROM sessions WHERE id = ?1)
+         ORDER BY at, process_group",
         (session,),
         work,
     );

@@ -78,11 +78,13 @@ CREATE UNIQUE INDEX conversations_by_key ON conversations (key);
 -- Child processes of turns, kept before they work: whoever starts next finds and ends them.
 CREATE TABLE processes (
     process_group INTEGER NOT NULL,
+    -- The clock tick of the machine's boot in which the leader began: numbers come again.
     started       INTEGER NOT NULL,
+    boot          TEXT NOT NULL,
     session       TEXT NOT NULL REFERENCES sessions (id),
     turn          INTEGER NOT NULL REFERENCES turns (id),
     program       TEXT NOT NULL,
     at            INTEGER NOT NULL,
-    PRIMARY KEY (process_group, started)
+    PRIMARY KEY (process_group, started, boot)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX processes_of_sessions ON processes (session);

@@ -3,7 +3,8 @@
 use super::super::columns::time;
 use super::Reader;
 use crate::domain::api::{ComposerMemory, EngineHold};
-use crate::domain::id::SessionKey;
+use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::process::{ChildProcess, ProcessIdentity};
 use crate::store::{Counts, Result};
 
 impl Reader<'_> {
@@ -39,6 +40,23 @@ impl Reader<'_> {
         self.first("SELECT held_since, held_why FROM house WHERE held_why IS NOT NULL", (), |row| {
             Ok(EngineHold { since: time(row, "held_since")?, why: row.get("held_why")? })
         })
+    }
+
+    pub(super) fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {
+        self.rows(
+            "SELECT session, turn, program, process_group, boot, started FROM processes
+             ORDER BY process_group, started, boot",
+            (),
+            |row| {
+                let identity = ProcessIdentity {
+                    pid: row.get("process_group")?,
+                    boot: row.get("boot")?,
+                    started: row.get("started")?,
+                };
+                let child = ChildProcess { turn: row.get("turn")?, program: row.get("program")?, identity };
+                Ok((row.get("session")?, child))
+            },
+        )
     }
 
     pub(super) fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

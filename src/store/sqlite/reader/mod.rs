@@ -23,6 +23,7 @@ use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
 use crate::domain::id::{ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
+use crate::domain::process::ChildProcess;
 use crate::domain::queue::Item;
 use crate::store::{Counts, Queries, Result};
 
@@ -151,6 +152,10 @@ impl Queries for Reader<'_> {
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
         self.composer(key)
+    }
+
+    fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {
+        self.processes()
     }
 
     fn engine_hold(&self) -> Result<Option<EngineHold>> {

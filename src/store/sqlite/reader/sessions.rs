@@ -22,7 +22,8 @@ macro_rules! session_where {
                  (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
                  (SELECT count(*) FROM items
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
-                 EXISTS (SELECT 1 FROM processes WHERE session = s.id) AS has_work
+                 EXISTS (SELECT 1 FROM processes
+                         WHERE session = s.id AND turn IS NOT s.running_turn) AS has_work
              FROM sessions s LEFT JOIN turns t ON t.id = s.running_turn
              WHERE ",
             $condition

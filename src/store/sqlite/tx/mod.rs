@@ -9,6 +9,7 @@ mod holds;
 mod items;
 mod messages;
 mod output;
+mod processes;
 mod recovery;
 mod reset;
 mod sessions;
@@ -26,6 +27,7 @@ use crate::domain::Time;
 use crate::domain::api::Direction;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
+use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
 use crate::domain::turn::{Output, StopCause, TurnEnd};
 use crate::store::{Accepted, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError, Transitions};
@@ -231,6 +233,14 @@ impl Transitions for Tx<'_> {
 
     fn stamp_run(&mut self, at: Time) -> Result<()> {
         self.stamp_run(at)
+    }
+
+    fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()> {
+        self.keep_process(child, at)
+    }
+
+    fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()> {
+        self.settle_process(child, fate, at)
     }
 
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {

@@ -99,6 +99,7 @@ impl Tx<'_> {
     }
 
     pub(super) fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {
+        self.forget_processes(end.turn)?;
         let Some(mut standing) = self.standing_in(end.turn)? else { return Ok(false) };
         let Some(running) = standing.running else { return Ok(false) };
         self.append(&mut standing, end.turn, &end.tail, end.at)?;

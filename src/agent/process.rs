@@ -1,0 +1,211 @@
+//! Processes by their identity, and the way of a backend's children into the store.
+//!
+//! A backend starts a child so that it does nothing yet, hands it to [`Children::keep`], and lets it
+//! work only when that returns: whatever kills the engine then, the next start finds the child. A
+//! process is told from a later one of the same number by the boot and the tick in which it began.
+
+use std::fs;
+use std::io;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{AgentError, SessionContext};
+use crate::domain::id::{SessionId, TurnId};
+use crate::domain::process::{ChildProcess, Fate, ProcessIdentity};
+
+/// The variables that tell a child where it is. Whatever it starts has them too.
+const SESSION: &str = "SWITCHBOARD_SESSION";
+const TURN: &str = "SWITCHBOARD_TURN";
+
+/// Children that wait to be kept; beyond that a backend waits to hand one over.
+const CHILDREN: usize = 8;
+
+/// Where a backend hands the children of a turn over, before they work.
+#[derive(Debug, Clone)]
+pub struct Children(mpsc::Sender<NewChild>);
+
+/// A child that does nothing until it is kept.
+#[derive(Debug)]
+pub struct NewChild {
+    /// Which process it is.
+    pub identity: ProcessIdentity,
+    /// Its program, as the settings name it.
+    pub program: String,
+    kept: oneshot::Sender<()>,
+}
+
+impl Children {
+    /// The way, and its end. A [`NewChild`] that is dropped there is refused.
+    pub fn channel() -> (Self, mpsc::Receiver<NewChild>) {
+        let (children, kept) = mpsc::channel(CHILDREN);
+        (Self(children), kept)
+    }
+
+    /// Has the child with this number kept. It may work only when this has returned.
+    ///
+    /// # Errors
+    /// Where it was not kept: then it must not work.
+    pub async fn keep(&self, pid: u32, program: &str) -> Result<(), AgentError> {
+        let identity = identify(pid).map_err(|error| {
+            AgentError::Failed(format!(
+                "{program} was not let work: /proc does not tell its process: {error}"
+            ))
+        })?;
+        let (kept, is_kept) = oneshot::channel();
+        let child = NewChild { identity, program: program.to_owned(), kept };
+        let handed = self.0.send(child).await.is_ok();
+        if handed && is_kept.await.is_ok() {
+            return Ok(());
+        }
+        Err(AgentError::Failed(format!("{program} was not let work: its process could not be kept")))
+    }
+}
+
+impl NewChild {
+    /// Tells the backend that the child may work.
+    pub fn keep(self) {
+        // A turn that was dropped meanwhile has killed it.
+        let _ = self.kept.send(());
+    }
+}
+
+/// Tells a child where it is.
+pub(super) fn place(session: &SessionContext, turn: TurnId) -> [(&'static str, String); 2] {
+    [(SESSION, session.id.as_str().to_owned()), (TURN, turn.to_string())]
+}
+
+/// Ends what is left of the group of a child whose engine died. A process that only has its number now
+/// is left alone: where the leader is gone, a member must have the marks of the child's turn.
+pub fn end_leftover(child: &ChildProcess, session: &SessionId) -> Fate {
+    let ours = match identify(child.identity.pid) {
+        Ok(found) => found == child.identity,
+        Err(_) => boot().is_ok_and(|boot| boot == child.identity.boot) && member_has_marks(child, session),
+    };
+    let group = i32::try_from(child.identity.pid).ok().and_then(Pid::from_raw);
+    let (true, Some(group)) = (ours, group) else { return Fate::Gone };
+    match kill_process_group(group, Signal::KILL) {
+        Ok(()) => Fate::Killed,
+        Err(rustix::io::Errno::SRCH) => Fate::Gone,
+        Err(error) => Fate::Lives { why: error.to_string() },
+    }
+}
+
+/// The identity of a process that lives.
+fn identify(pid: u32) -> io::Result<ProcessIdentity> {
+    let stat = Stat::of(pid)?;
+    if stat.state == "Z" {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "it only waits to be reaped"));
+    }
+    Ok(ProcessIdentity { pid, boot: boot()?, started: stat.started })
+}
+
+fn boot() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+fn member_has_marks(child: &ChildProcess, session: &SessionId) -> bool {
+    let Ok(processes) = fs::read_dir("/proc") else { return false };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let marks = [format!("{SESSION}={session}"), format!("{TURN}={}", child.turn)];
+    pids.filter(|pid| Stat::of(*pid).is_ok_and(|stat| stat.group == child.identity.pid)).any(|pid| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let has = |mark: &String| environment.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes());
+        marks.iter().all(has)
+    })
+}
+
+/// What the kernel tells of a process.
+struct Stat {
+    state: String,
+    group: u32,
+    started: u64,
+}
+
+impl Stat {
+    fn of(pid: u32) -> io::Result<Self> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        Self::read(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, text))
+    }
+
+    /// The name stands in parentheses and may hold anything; behind it come numbered fields, from 3.
+    fn read(text: &str) -> Option<Self> {
+        let (_, rest) = text.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        Some(Self {
+            state: (*fields.first()?).to_owned(),
+            group: fields.get(2)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command, Stdio};
+
+    fn session() -> SessionId {
+        SessionId::new(chrono::DateTime::UNIX_EPOCH, 3)
+    }
+
+    /// A child that leads a group, with the marks of turn 7.
+    fn leader(script: &str) -> Child {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).env(SESSION, session().as_str()).env(TURN, "7");
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn kept(child: &Child) -> ChildProcess {
+        let identity = identify(child.id()).unwrap();
+        ChildProcess { turn: TurnId(7), program: "sh".to_owned(), identity }
+    }
+
+    #[test]
+    fn a_child_is_killed_with_its_group_once() {
+        let mut child = leader("trap '' TERM; sleep 1000 & wait");
+        let process = kept(&child);
+        assert_eq!(end_leftover(&process, &session()), Fate::Killed);
+        assert!(!child.wait().unwrap().success());
+        assert_eq!(end_leftover(&process, &session()), Fate::Gone);
+    }
+
+    #[test]
+    fn a_process_that_only_has_the_number_is_left_alone() {
+        let mut child = leader("sleep 1000");
+        let process = kept(&child);
+        for other in [
+            ProcessIdentity { started: process.identity.started + 1, ..process.identity.clone() },
+            ProcessIdentity { boot: "another".to_owned(), ..process.identity.clone() },
+        ] {
+            let earlier = ChildProcess { identity: other, ..process.clone() };
+            assert_eq!(end_leftover(&earlier, &session()), Fate::Gone);
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it was killed");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_group_without_its_leader_is_known_by_the_marks_of_its_turn() {
+        let mut child = leader("sleep 1000 & echo begun; read -r never");
+        let process = kept(&child);
+        let mut begun = [0; 6];
+        child.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let later = ChildProcess { turn: TurnId(8), ..process.clone() };
+        assert_eq!(end_leftover(&later, &session()), Fate::Gone, "another turn's");
+        assert_eq!(end_leftover(&process, &session()), Fate::Killed);
+    }
+
+    #[test]
+    fn a_name_with_parentheses_hides_nothing() {
+        let text = format!("12 (a) b) (c) S 1 34{} 77 0", " 0".repeat(16));
+        let stat = Stat::read(&text).unwrap();
+        assert_eq!((stat.state.as_str(), stat.group, stat.started), ("S", 34, 77));
+        assert!(Stat::read("12 (a) S").is_none());
+    }
+}
