@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "engine/recovery.rs"]
+mod recovery;
 #[path = "engine/resets.rs"]
 mod resets;
 mod support;
