@@ -3,15 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "engine/handles.rs"]
+mod handles;
 #[path = "engine/recovery.rs"]
 mod recovery;
 #[path = "engine/resets.rs"]
 mod resets;
 mod support;
-
-mod engine {
-    mod handles;
-}
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Stdio};

@@ -231,6 +231,11 @@ pub fn session(number: u32, key: SessionKey, title: &str, idle_seconds: i64) -> 
         model: Some("qwen3".to_owned()),
         ..Session::new(SessionId::new(ago(86_400 + i64::from(number)), number), key, ago(86_400))
     };
+    idle(session)
+}
+
+/// The row of a session in which nothing runs and nothing waits.
+pub fn idle(session: Session) -> SessionRow {
     SessionRow {
         session,
         state: SessionState::Idle,

@@ -15,9 +15,10 @@ use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry};
 use switchboard::domain::id::*;
 use switchboard::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
-use switchboard::domain::reset::Background;
 use switchboard::domain::session::{Session, SessionState};
 use switchboard::domain::turn::TurnState;
+
+use super::models::idle;
 
 /// The tables that answer the screen's questions.
 pub struct Tables {
@@ -76,17 +77,7 @@ pub fn session(name: &str, number: u32) -> SessionRow {
         turns: 3,
         ..Session::new(id(number), key(name), noon() - TimeDelta::days(1))
     };
-    SessionRow {
-        session,
-        state: SessionState::Idle,
-        turn: None,
-        slot: None,
-        queued: 0,
-        resume_place: None,
-        last_error: None,
-        background: Background::None,
-        forecast: None,
-    }
+    idle(session)
 }
 
 pub fn running(mut row: SessionRow, turn: i64) -> SessionRow {

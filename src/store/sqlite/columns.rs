@@ -1,7 +1,9 @@
 //! Columns: how the domain's types are written in SQL, and read back.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{ErrorCode, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::domain::Time;
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
@@ -10,7 +12,7 @@ use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
 use crate::domain::reset::ResetReason;
 use crate::domain::session::{EndReason, Health, HoldReason};
 use crate::domain::turn::{Outcome, StopCause, TurnState};
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// Writes an enumeration as one word each. The words are part of the file format.
 macro_rules! words {
@@ -140,6 +142,26 @@ pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Time> {
 /// Reads an instant that may be missing.
 pub(super) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Time>> {
     row.get::<_, Option<Millis>>(column).map(|millis| millis.map(|millis| millis.0))
+}
+
+/// Writes a value that is kept as JSON.
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| StoreError::Database(error.to_string()))
+}
+
+/// Reads a value that is kept as JSON; none where nothing is.
+pub(super) fn kept_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        _ => from_json(row, column).map(Some),
+    }
+}
+
+/// Reads a value that is always kept as JSON.
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let index = row.as_ref().column_index(column)?;
+    serde_json::from_str(row.get_ref(index)?.as_str()?)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }
 
 /// The columns of a marker: its kind, its reason, its time.

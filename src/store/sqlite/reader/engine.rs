@@ -5,14 +5,15 @@ use super::Reader;
 use crate::domain::api::{ComposerMemory, EngineHold};
 use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::process::{ChildProcess, ProcessIdentity};
+use crate::domain::session::SessionState;
 use crate::store::{Counts, Result};
 
 impl Reader<'_> {
     pub(super) fn counts(&self) -> Result<Counts> {
         self.only(
             "SELECT live_sessions,
-                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank IN (0, 3)) AS needs_you,
-                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = 1) AS running,
+                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank IN (?1, ?2)) AS needs_you,
+                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = ?3) AS running,
                  (SELECT count(*) FROM items WHERE state = 'waiting') AS waiting,
                  (SELECT count(*) FROM sessions WHERE marker IS NOT NULL AND ended_at IS NULL) AS marked,
                  max_cuts,
@@ -20,7 +21,7 @@ impl Reader<'_> {
                  CASE WHEN stopping_why IS NOT NULL THEN 'stopping'
                       WHEN held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate
              FROM house",
-            (),
+            (SessionState::NeedsYou.rank(), SessionState::Suspended.rank(), SessionState::Runs.rank()),
             |row| {
                 Ok(Counts {
                     sessions: row.get("live_sessions")?,

@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use super::super::columns::time;
+use super::super::columns::{from_json, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::EventPage;
@@ -68,9 +68,10 @@ impl Reader<'_> {
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Event> {
-    let kind: String = row.get("kind")?;
-    let kind = serde_json::from_str(&kind).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
-    })?;
-    Ok(Event { seq: row.get("seq")?, at: time(row, "at")?, session: row.get("session")?, kind })
+    Ok(Event {
+        seq: row.get("seq")?,
+        at: time(row, "at")?,
+        session: row.get("session")?,
+        kind: from_json(row, "kind")?,
+    })
 }

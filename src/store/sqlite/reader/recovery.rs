@@ -1,10 +1,8 @@
 //! What restart recovery did: the history of starts, and the sessions of one of them.
 
-use rusqlite::types::Type;
 use rusqlite::{Params, Row};
-use serde::de::DeserializeOwned;
 
-use super::super::columns::{named_marker, optional_time, outcome, time};
+use super::super::columns::{kept_json, named_marker, optional_time, outcome, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::{RecoveryPage, RecoveryRow, StartRow};
@@ -148,12 +146,4 @@ fn recovery_row(row: &Row<'_>) -> rusqlite::Result<RecoveryRow> {
 fn resume(row: &Row<'_>) -> rusqlite::Result<Option<(TurnId, Outcome)>> {
     let Some(turn) = row.get("resume")? else { return Ok(None) };
     Ok(Some((turn, outcome(row)?)))
-}
-
-fn kept_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
-    let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
-    let index = row.as_ref().column_index(column)?;
-    serde_json::from_str(&text)
-        .map(Some)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }

@@ -44,34 +44,6 @@ const BEHIND: &str = "
         ORDER BY rank, last_activity_at DESC, id DESC LIMIT ?4)
     LIMIT ?4";
 
-/// The last active of each rank and of the ended ones: none needs an index of its own.
-const LAST_ACTIVE: &str = "
-    SELECT id FROM (
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 0
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
-        UNION ALL
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 1
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
-        UNION ALL
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 2
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
-        UNION ALL
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 3
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
-        UNION ALL
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 4
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
-        UNION ALL
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 5
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
-        UNION ALL
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NULL AND rank = 6
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1)
-        UNION ALL
-        SELECT * FROM (SELECT id, last_activity_at FROM sessions WHERE ended_at IS NOT NULL
-                       ORDER BY last_activity_at DESC, id DESC LIMIT ?1))
-    ORDER BY last_activity_at DESC, id DESC LIMIT ?1";
-
 impl Reader<'_> {
     pub(super) fn sessions(
         &self,
@@ -137,7 +109,25 @@ impl Reader<'_> {
 
     pub(super) fn session_history(&self, limit: usize) -> Result<SessionPage> {
         let total = self.only("SELECT all_sessions FROM house", (), |row| row.get(0))?;
-        let ids: Vec<SessionId> = self.rows(LAST_ACTIVE, (at_most(limit),), |row| row.get(0))?;
+        let place = |row: &Row<'_>| Ok((row.get::<_, Millis>(0)?.0, row.get(1)?));
+        // The last active of each rank and of the ended ones: none needs an index of its own.
+        let mut places: Vec<(Time, SessionId)> = self.rows(
+            "SELECT last_activity_at, id FROM sessions WHERE ended_at IS NOT NULL
+             ORDER BY last_activity_at DESC, id DESC LIMIT ?1",
+            (at_most(limit),),
+            place,
+        )?;
+        for state in SessionState::ALL {
+            places.extend(self.rows(
+                "SELECT last_activity_at, id FROM sessions WHERE ended_at IS NULL AND rank = ?2
+                 ORDER BY last_activity_at DESC, id DESC LIMIT ?1",
+                (at_most(limit), state.rank()),
+                place,
+            )?);
+        }
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        places.truncate(limit);
+        let ids: Vec<SessionId> = places.into_iter().map(|(_, id)| id).collect();
         Ok(SessionPage { rows: self.load(&ids)?, hits: total, total })
     }
 

@@ -1,7 +1,6 @@
 //! The engine: its runs, and the gate that all turns pass.
 
-use super::super::columns::Millis;
-use super::recovery::json;
+use super::super::columns::{Millis, json};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::event::EventKind;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::columns::Millis;
+use super::super::columns::{Millis, json};
 use super::super::sql::at_most;
 use super::Tx;
 use super::standing::Standing;
 use crate::domain::Time;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{Seq, SessionId};
-use crate::store::{Result, StoreError};
+use crate::store::Result;
 
 impl Tx<'_> {
     /// Writes an event that is no session's. It reaches those who listen when the transaction is committed.
@@ -31,10 +31,10 @@ impl Tx<'_> {
         kind: EventKind,
         at: Time,
     ) -> Result<Seq> {
-        let json = serde_json::to_string(&kind).map_err(|error| StoreError::Database(error.to_string()))?;
+        let text = json(&kind)?;
         let seq = Seq(self.insert(
             "INSERT INTO events (at, session, previous, level, kind) VALUES (?1, ?2, ?3, ?4, ?5)",
-            (Millis(at), session, previous, kind.level() as u8, json),
+            (Millis(at), session, previous, kind.level() as u8, text),
         )?);
         self.told.push(Arc::new(Event { seq, at, session: session.cloned(), kind }));
         Ok(seq)

@@ -1,8 +1,9 @@
 //! Recovery: what a start finds, marks, gives up and resumes, and what takes a mark away.
 
 use rusqlite::{Row, params};
+use std::collections::{BTreeMap, HashMap};
 
-use super::super::columns::{Millis, marker};
+use super::super::columns::{Millis, json, marker};
 use super::super::sql::at_most;
 use super::standing::{RunningTurn, Standing};
 use super::turns::{LEASE, Purpose};
@@ -18,7 +19,7 @@ use crate::domain::recovery::{
 };
 use crate::domain::session::{Hold, HoldReason, SessionState};
 use crate::domain::turn::{Outcome, StopCause};
-use crate::store::{NewRun, Result, StoreError};
+use crate::store::{NewRun, Result};
 
 /// Whether a turn that ended had gone on with what was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl Tx<'_> {
     fn recovery_facts(&self, before: &Before, run: &NewRun) -> Result<Vec<Facts>> {
         let began = before.run.started_at;
         let facts = |row: &Row<'_>| facts(row, began);
-        let mut found = self.rows(
+        let cut = self.rows(
             facts_where!("s.ended_at IS NULL AND s.rank = ?1"),
             (SessionState::Runs.rank(),),
             facts,
@@ -90,13 +91,9 @@ impl Tx<'_> {
                 )?);
             }
         }
-        for more in marked.into_iter().chain(recent) {
-            if !found.iter().any(|known| known.session == more.session) {
-                found.push(more);
-            }
-        }
-        found.sort_by(|a, b| a.session.cmp(&b.session));
-        Ok(found)
+        let all = cut.into_iter().chain(marked).chain(recent);
+        let found: BTreeMap<SessionId, Facts> = all.map(|facts| (facts.session.clone(), facts)).collect();
+        Ok(found.into_values().collect())
     }
 
     fn earlier_starts(&self, limit: u32) -> Result<Vec<Start>> {
@@ -114,15 +111,16 @@ impl Tx<'_> {
     /// Carries the plan out: what was cut ends as interrupted, and each session gets what was decided.
     pub(super) fn carry_out(&mut self, plan: &Plan, run: &NewRun) -> Result<()> {
         self.execute("UPDATE sessions SET resume_place = NULL WHERE resume_place IS NOT NULL", ())?;
+        let places: HashMap<&SessionId, u32> = plan.to_resume.iter().zip(0..).collect();
         for (session, verdict) in &plan.verdicts {
             let mut standing = self.standing(session)?;
             if let Some(running) = standing.running {
                 self.cut_turn(&mut standing, running, StopCause::Crash, run.at)?;
             }
             self.apply(&mut standing, verdict, run)?;
-            if let Some(place) = plan.to_resume.iter().position(|due| due == session) {
+            if let Some(place) = places.get(session) {
                 match plan.guard {
-                    BootGuard::Open => standing.resume_place = Some(u32::try_from(place).unwrap_or(u32::MAX)),
+                    BootGuard::Open => standing.resume_place = Some(*place),
                     BootGuard::Hold { .. } => self.hold_resume(&mut standing, run.at)?,
                 }
             }
@@ -433,10 +431,6 @@ fn made_by_drain(standing: &Standing, running: RunningTurn) -> bool {
 
 fn cut_by_drain(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Interrupted { cause: StopCause::Shutdown | StopCause::Crash })
-}
-
-pub(super) fn json(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| StoreError::Database(error.to_string()))
 }
 
 /// Reads the columns of [`facts_where`].

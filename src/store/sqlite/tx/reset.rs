@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::super::background::background;
-use super::super::columns::Millis;
-use super::recovery::json;
+use super::super::columns::{Millis, json};
 use super::sessions::NewSession;
 use super::standing::Standing;
 use super::{Tx, nothing_to};
