@@ -5,6 +5,8 @@ mod support;
 
 #[path = "commandline/assets.rs"]
 mod assets;
+#[path = "commandline/conversations.rs"]
+mod conversations;
 #[path = "commandline/engine.rs"]
 mod engine;
 #[path = "commandline/homes.rs"]
@@ -15,6 +17,8 @@ mod locked;
 mod output;
 #[path = "commandline/recovery.rs"]
 mod recovery;
+#[path = "commandline/sessions.rs"]
+mod sessions;
 #[path = "commandline/vanished.rs"]
 mod vanished;
 #[path = "commandline/wire.rs"]

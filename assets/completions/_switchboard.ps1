@@ -36,6 +36,9 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
+            [CompletionResult]::new('suspend', 'suspend', [CompletionResultType]::ParameterValue, 'Give a session up: its turn is stopped, its queue held, and its next message starts anew')
+            [CompletionResult]::new('unsuspend', 'unsuspend', [CompletionResultType]::ParameterValue, 'Take a suspension back: the session goes on with its history and its queue')
+            [CompletionResult]::new('continue', 'continue', [CompletionResultType]::ParameterValue, 'Go on with a session: with what was cut off, and with its held queue')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
@@ -74,7 +77,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;queue' {
-            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only of this session, with what was put aside lately: a key, a local session''s name, or an id')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only of this session, with what was put aside lately: a key, a name, a title, or an id')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
             [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
@@ -175,12 +178,33 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
         'switchboard;events' {
             [CompletionResult]::new('--after', '--after', [CompletionResultType]::ParameterName, 'Everything after this event; without it the newest')
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'At least this much: debug, info, warn, error')
-            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only of this session: a key, a local session''s name, or an id')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only of this session: a key, a name, a title, or an id')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'How many of the newest')
             [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Go on and print events as they come')
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on and print events as they come')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;suspend' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;unsuspend' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;continue' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
@@ -300,6 +324,9 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
+            [CompletionResult]::new('suspend', 'suspend', [CompletionResultType]::ParameterValue, 'Give a session up: its turn is stopped, its queue held, and its next message starts anew')
+            [CompletionResult]::new('unsuspend', 'unsuspend', [CompletionResultType]::ParameterValue, 'Take a suspension back: the session goes on with its history and its queue')
+            [CompletionResult]::new('continue', 'continue', [CompletionResultType]::ParameterValue, 'Go on with a session: with what was cut off, and with its held queue')
             [CompletionResult]::new('hold', 'hold', [CompletionResultType]::ParameterValue, 'Nothing starts until `release`; messages are accepted and wait')
             [CompletionResult]::new('release', 'release', [CompletionResultType]::ParameterValue, 'End the hold')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the engine: no turn begins, running ones get the drain''s time')
@@ -348,6 +375,15 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;events' {
+            break
+        }
+        'switchboard;help;suspend' {
+            break
+        }
+        'switchboard;help;unsuspend' {
+            break
+        }
+        'switchboard;help;continue' {
             break
         }
         'switchboard;help;hold' {

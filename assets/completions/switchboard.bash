@@ -22,6 +22,9 @@ _switchboard() {
             switchboard,config)
                 cmd="switchboard__subcmd__config"
                 ;;
+            switchboard,continue)
+                cmd="switchboard__subcmd__continue"
+                ;;
             switchboard,conversation)
                 cmd="switchboard__subcmd__conversation"
                 ;;
@@ -69,6 +72,12 @@ _switchboard() {
                 ;;
             switchboard,stop)
                 cmd="switchboard__subcmd__stop"
+                ;;
+            switchboard,suspend)
+                cmd="switchboard__subcmd__suspend"
+                ;;
+            switchboard,unsuspend)
+                cmd="switchboard__subcmd__unsuspend"
                 ;;
             switchboard__subcmd__config,check)
                 cmd="switchboard__subcmd__config__subcmd__check"
@@ -124,6 +133,9 @@ _switchboard() {
             switchboard__subcmd__help,config)
                 cmd="switchboard__subcmd__help__subcmd__config"
                 ;;
+            switchboard__subcmd__help,continue)
+                cmd="switchboard__subcmd__help__subcmd__continue"
+                ;;
             switchboard__subcmd__help,conversation)
                 cmd="switchboard__subcmd__help__subcmd__conversation"
                 ;;
@@ -172,6 +184,12 @@ _switchboard() {
             switchboard__subcmd__help,stop)
                 cmd="switchboard__subcmd__help__subcmd__stop"
                 ;;
+            switchboard__subcmd__help,suspend)
+                cmd="switchboard__subcmd__help__subcmd__suspend"
+                ;;
+            switchboard__subcmd__help,unsuspend)
+                cmd="switchboard__subcmd__help__subcmd__unsuspend"
+                ;;
             switchboard__subcmd__help__subcmd__config,check)
                 cmd="switchboard__subcmd__help__subcmd__config__subcmd__check"
                 ;;
@@ -197,7 +215,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue recovery report send conversation events hold release stop restart config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery report send conversation events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -359,6 +377,24 @@ _switchboard() {
         switchboard__subcmd__config__subcmd__print)
             opts="-h --json --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__continue)
+            opts="-h --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -585,7 +621,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue recovery report send conversation events hold release stop restart config keymap doctor completions help"
+            opts="serve status sessions queue recovery report send conversation events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -657,6 +693,20 @@ _switchboard() {
         switchboard__subcmd__help__subcmd__config__subcmd__print)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__continue)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -934,6 +984,34 @@ _switchboard() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        switchboard__subcmd__help__subcmd__suspend)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__unsuspend)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         switchboard__subcmd__hold)
             opts="-h --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1169,6 +1247,42 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__stop)
+            opts="-h --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__suspend)
+            opts="-h --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__unsuspend)
             opts="-h --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

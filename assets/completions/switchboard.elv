@@ -33,6 +33,9 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
+            cand suspend 'Give a session up: its turn is stopped, its queue held, and its next message starts anew'
+            cand unsuspend 'Take a suspension back: the session goes on with its history and its queue'
+            cand continue 'Go on with a session: with what was cut off, and with its held queue'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
             cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
@@ -67,7 +70,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand --help 'Print help'
         }
         &'switchboard;queue'= {
-            cand --session 'Only of this session, with what was put aside lately: a key, a local session''s name, or an id'
+            cand --session 'Only of this session, with what was put aside lately: a key, a name, a title, or an id'
             cand --limit 'At most so many'
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --json 'Print JSON, one object a line'
@@ -155,12 +158,30 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;events'= {
             cand --after 'Everything after this event; without it the newest'
             cand --level 'At least this much: debug, info, warn, error'
-            cand --session 'Only of this session: a key, a local session''s name, or an id'
+            cand --session 'Only of this session: a key, a name, a title, or an id'
             cand --limit 'How many of the newest'
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand -f 'Go on and print events as they come'
             cand --follow 'Go on and print events as they come'
             cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;suspend'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;unsuspend'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;continue'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
             cand -h 'Print help'
             cand --help 'Print help'
@@ -263,6 +284,9 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
+            cand suspend 'Give a session up: its turn is stopped, its queue held, and its next message starts anew'
+            cand unsuspend 'Take a suspension back: the session goes on with its history and its queue'
+            cand continue 'Go on with a session: with what was cut off, and with its held queue'
             cand hold 'Nothing starts until `release`; messages are accepted and wait'
             cand release 'End the hold'
             cand stop 'Stop the engine: no turn begins, running ones get the drain''s time'
@@ -299,6 +323,12 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;conversation;state'= {
         }
         &'switchboard;help;events'= {
+        }
+        &'switchboard;help;suspend'= {
+        }
+        &'switchboard;help;unsuspend'= {
+        }
+        &'switchboard;help;continue'= {
         }
         &'switchboard;help;hold'= {
         }

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use chrono::Utc;
 use chrono_tz::Tz;
 
 use super::output::stderr_line;
 use crate::config::{self, Config, ConfigError, Home};
 use crate::control::{Client, ClientError, ReadOnly, SocketClient, reach};
 use crate::domain::Time;
+use crate::domain::reset::Forecast;
 
 /// What the global options say.
 pub(super) struct Context {
@@ -83,6 +85,11 @@ impl Clock {
     /// Date and time.
     pub(super) fn full(&self, at: Time) -> String {
         at.with_timezone(&self.zone).format("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    /// What the next message of a session will meet, seen from now.
+    pub(super) fn forecast(&self, forecast: &Forecast) -> String {
+        forecast.words(Utc::now(), self.zone)
     }
 
     /// The time of the day.

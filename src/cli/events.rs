@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthStr;
 use super::Exit;
 use super::context::{Clock, Context};
 use super::feed::{Feed, News, Wanted};
+use super::named::session_named;
 use super::output::{AsJson, Form, Out};
-use super::queue::session_named;
 use crate::control::Client;
 use crate::domain::api::{Answer, EventPage, Query};
 use crate::domain::event::{Event, EventKind, Level};
@@ -31,7 +31,7 @@ pub(super) struct Events {
     /// At least this much: debug, info, warn, error
     #[arg(long, default_value_t = Level::Info)]
     level: Level,
-    /// Only of this session: a key, a local session's name, or an id
+    /// Only of this session: a key, a name, a title, or an id
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// How many of the newest

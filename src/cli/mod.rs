@@ -14,6 +14,7 @@ mod events;
 mod feed;
 mod hold;
 mod keymap;
+mod named;
 mod output;
 mod queue;
 mod recovery;
@@ -23,6 +24,7 @@ mod serve;
 mod sessions;
 mod status;
 mod stop;
+mod suspend;
 mod table;
 
 use std::ffi::OsString;
@@ -61,6 +63,9 @@ enum Noun {
     Send(send::Send),
     Conversation(conversation::Conversation),
     Events(events::Events),
+    Suspend(suspend::Suspend),
+    Unsuspend(suspend::Unsuspend),
+    Continue(suspend::Continue),
     Hold(hold::Hold),
     Release(hold::Release),
     Stop(stop::Stop),
@@ -141,6 +146,9 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Send(send)) => send.run(&context, out).await,
         Some(Noun::Conversation(conversation)) => conversation.run(&context, out).await,
         Some(Noun::Events(events)) => events.run(&context, out).await,
+        Some(Noun::Suspend(suspend)) => suspend.run(&context, out).await,
+        Some(Noun::Unsuspend(unsuspend)) => unsuspend.run(&context, out).await,
+        Some(Noun::Continue(go_on)) => go_on.run(&context, out).await,
         Some(Noun::Hold(hold)) => hold.run(&context, out).await,
         Some(Noun::Release(release)) => release.run(&context, out).await,
         Some(Noun::Stop(stop)) => stop.run(&context, out).await,

@@ -2,18 +2,17 @@
 
 use super::Exit;
 use super::context::{Clock, Context};
+use super::named::session_named;
 use super::output::{AsJson, Form, Out};
 use super::table::Table;
-use crate::control::Client;
 use crate::domain::api::{Answer, Query, QueueRow};
 use crate::domain::event::excerpt;
-use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::queue::ItemState;
 
 /// What waits and runs, in order
 #[derive(Debug, clap::Args)]
 pub(super) struct Queue {
-    /// Only of this session, with what was put aside lately: a key, a local session's name, or an id
+    /// Only of this session, with what was put aside lately: a key, a name, a title, or an id
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// At most so many
@@ -39,21 +38,6 @@ impl Queue {
             Form::Text => print(&rows, &context.clock(), out)?,
         }
         Ok(Exit::Done)
-    }
-}
-
-/// Finds the session that a key, a local session's name or an id names.
-pub(super) async fn session_named(client: &dyn Client, named: &str) -> anyhow::Result<SessionId> {
-    let query = match named.parse::<SessionId>() {
-        Ok(session) => Query::Session { session },
-        Err(_) => Query::SessionAt { key: SessionKey::from_operator(named)? },
-    };
-    match client.query(query).await? {
-        Answer::Session(Some(row)) => Ok(row.session.id),
-        Answer::Session(None) => {
-            anyhow::bail!("there is no session {named:?}; `switchboard sessions` lists them")
-        }
-        _ => anyhow::bail!("the engine gave an answer of another kind"),
     }
 }
 

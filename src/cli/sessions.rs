@@ -6,6 +6,7 @@ use super::output::{AsJson, Form, Out};
 use super::table::Table;
 use crate::control::Client;
 use crate::domain::api::{Answer, Query, SessionPage, SessionRow};
+use crate::domain::filter::Filter;
 
 /// How many rows one question asks for.
 const PAGE: usize = 500;
@@ -14,7 +15,7 @@ const PAGE: usize = 500;
 #[derive(Debug, clap::Args)]
 pub(super) struct Sessions {
     /// Only those that match: words, `state:` and `platform:` terms, `!` inverts
-    #[arg(default_value = "", hide_default_value = true)]
+    #[arg(default_value = "", hide_default_value = true, value_parser = filter)]
     filter: String,
     /// Those that have ended too, the last active first
     #[arg(long, conflicts_with = "filter")]
@@ -24,6 +25,12 @@ pub(super) struct Sessions {
     limit: usize,
     #[command(flatten)]
     json: AsJson,
+}
+
+/// A filter that could find something.
+fn filter(text: &str) -> Result<String, String> {
+    let problems = Filter::parse(text).problems();
+    if problems.is_empty() { Ok(text.to_owned()) } else { Err(problems.join("; ")) }
 }
 
 impl Sessions {
@@ -70,7 +77,7 @@ fn print(page: &SessionPage, clock: &Clock, out: &mut Out) -> std::io::Result<()
         return out.line(&format!("none of {} sessions", page.total));
     }
     let mut table =
-        Table::new(&["state", "name", "last activity", "turns", "waits", "session", "key", "note"]);
+        Table::new(&["state", "name", "last activity", "turns", "waits", "session", "key", "reset", "note"]);
     for row in &page.rows {
         let session = &row.session;
         let state = if session.ended.is_some() { "ended" } else { row.state.word() };
@@ -83,6 +90,7 @@ fn print(page: &SessionPage, clock: &Clock, out: &mut Out) -> std::io::Result<()
             waits.to_string(),
             session.id.to_string(),
             session.key.to_string(),
+            row.forecast.as_ref().map(|forecast| clock.forecast(forecast)).unwrap_or_default(),
             note(row),
         ]);
     }

@@ -6,7 +6,9 @@ use super::Exit;
 use super::context::{Clock, Context};
 use super::output::{AsJson, Form, Out};
 use crate::domain::api::{Answer, EngineStatus, Overview, Query};
+use crate::domain::id::SessionKey;
 use crate::domain::queue::Gate;
+use crate::domain::reset::Forecast;
 
 /// How the engine stands, and the counts
 #[derive(Debug, clap::Args)]
@@ -23,13 +25,22 @@ impl Status {
         };
         match self.json.form() {
             Form::Json => out.json(&overview)?,
-            Form::Text => print(&overview, &context.clock(), out)?,
+            Form::Text => {
+                let Answer::Session(console) =
+                    client.query(Query::SessionAt { key: SessionKey::console() }).await?
+                else {
+                    anyhow::bail!("the engine gave an answer of another kind");
+                };
+                let forecast = console.and_then(|row| row.forecast);
+                print(&overview, forecast.as_ref(), &context.clock(), out)?;
+            }
         }
         Ok(Exit::Done)
     }
 }
 
-fn print(overview: &Overview, clock: &Clock, out: &mut Out) -> io::Result<()> {
+/// `console` is what a message without a session named, to the console's own, will meet.
+fn print(overview: &Overview, console: Option<&Forecast>, clock: &Clock, out: &mut Out) -> io::Result<()> {
     let engine = &overview.engine;
     let mut line = |name: &str, text: String| out.line(&format!("{name:<9} {text}"));
     line("engine", engine_words(engine, clock))?;
@@ -41,6 +52,9 @@ fn print(overview: &Overview, clock: &Clock, out: &mut Out) -> io::Result<()> {
     line("sessions", format!("{of} live, {needs_you} need you"))?;
     let cut_off = if engine.run.is_some() { "running" } else { "cut off" };
     line("work", format!("{} {cut_off}, {} waiting", overview.running, overview.waiting))?;
+    if let Some(forecast) = console {
+        line("console", clock.forecast(forecast))?;
+    }
     line("queue", format!("busy mode {}, at most {} a session", engine.busy_mode, engine.max_queued))?;
     if let Some(trouble) = &engine.store_trouble {
         line("store", format!("can't be written since {}: {}", clock.full(trouble.since), trouble.why))?;

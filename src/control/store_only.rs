@@ -107,7 +107,9 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
             max_cuts: 0,
             last_event: None,
         })),
-        Query::Sessions { .. } | Query::History { .. } => Answer::Sessions(SessionPage::default()),
+        Query::Sessions { .. } | Query::History { .. } | Query::SessionsNamed { .. } => {
+            Answer::Sessions(SessionPage::default())
+        }
         Query::Session { .. } | Query::SessionAt { .. } => Answer::Session(None),
         Query::Conversation { .. } => Answer::Conversation(ConversationPage::default()),
         Query::SessionQueue { .. } | Query::Backlog { .. } => Answer::Queue(Vec::new()),

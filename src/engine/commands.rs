@@ -43,8 +43,11 @@ pub(super) async fn carry_out(
                 .map(|stopped| done(&texts::stopped(&stopped)))
         }
         Command::Continue { session } => {
+            let of = session.clone();
+            let row = slash::read(shared, move |queries| queries.session(&of)).await?;
+            let words = texts::goes_on(row.and_then(|row| row.session.marker));
             write(shared, move |store| store.release_queue(&session, "the operator", at)).await?;
-            Ok(done("released"))
+            Ok(done(words))
         }
         Command::Suspend { session } => suspend(shared, session, at).await,
         Command::Unsuspend { session } => unsuspend(shared, session, at).await,

@@ -1,7 +1,7 @@
 //! Questions answered from what is kept, for an engine and for whoever reads a store without one.
 
 use super::{Counts, Queries, Result, StoreError};
-use crate::domain::api::{Answer, EngineStatus, Overview, Query};
+use crate::domain::api::{Answer, EngineStatus, Overview, Query, SessionPage};
 use crate::domain::document::document;
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
@@ -22,6 +22,7 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
         Query::History { limit } => Answer::Sessions(queries.session_history(limit)?),
         Query::Session { session } => Answer::Session(queries.session(&session)?.map(Box::new)),
         Query::SessionAt { key } => Answer::Session(queries.session_at(&key)?.map(Box::new)),
+        Query::SessionsNamed { name, limit } => Answer::Sessions(named(queries, &name, limit)?),
         Query::Conversation { session, before, limit } => {
             Answer::Conversation(queries.conversation(&session, before, limit)?)
         }
@@ -58,6 +59,14 @@ fn overview(queries: &dyn Queries) -> Result<Overview> {
         store_trouble: None,
     };
     Ok(Overview { engine, sessions, needs_you, running, waiting, marked, max_cuts, last_event })
+}
+
+fn named(queries: &dyn Queries, name: &str, limit: usize) -> Result<SessionPage> {
+    let mut rows = Vec::new();
+    for session in queries.resolve_session(name, limit)? {
+        rows.extend(queries.session(&session)?);
+    }
+    Ok(SessionPage { hits: rows.len(), total: rows.len(), rows })
 }
 
 fn export(queries: &dyn Queries, session: &SessionId, format: ExportFormat) -> Result<String> {

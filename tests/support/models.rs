@@ -88,6 +88,7 @@ impl Engine {
                 Answer::Sessions(self.page(filter, after.is_some(), *limit))
             }
             Query::History { limit } => Answer::Sessions(self.page("", false, *limit)),
+            Query::SessionsNamed { .. } => Answer::Sessions(SessionPage::default()),
             Query::Session { session } => {
                 let row = self.sessions.iter().find(|row| row.session.id == *session);
                 Answer::Session(row.cloned().map(Box::new))

@@ -48,6 +48,14 @@ pub enum Query {
         /// The key.
         key: SessionKey,
     },
+    /// The sessions that a word of a person's names: by id, title or the beginning of an id. More than one
+    /// means that it is ambiguous.
+    SessionsNamed {
+        /// The word.
+        name: String,
+        /// At most so many.
+        limit: usize,
+    },
     /// A page of a conversation, oldest first within the page.
     Conversation {
         /// Whose.
@@ -150,7 +158,7 @@ pub struct SessionCursor {
 pub enum Answer {
     /// To [`Query::Overview`].
     Overview(Box<Overview>),
-    /// To [`Query::Sessions`] and [`Query::History`].
+    /// To [`Query::Sessions`], [`Query::History`] and [`Query::SessionsNamed`].
     Sessions(SessionPage),
     /// To [`Query::Session`] and [`Query::SessionAt`]; none if there is none.
     Session(Option<Box<SessionRow>>),
