@@ -5,6 +5,7 @@
 
 pub mod api;
 pub mod conversation;
+pub mod cron;
 pub mod document;
 pub mod event;
 pub mod filter;

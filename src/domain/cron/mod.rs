@@ -1,0 +1,13 @@
+//! Scheduled tasks: what `jobs.json` says of them.
+//!
+//! A [`Definition`] is what the record of a job means, and a [`Job`] a definition that was checked.
+
+mod fault;
+mod id;
+mod job;
+mod target;
+
+pub use fault::Fault;
+pub use id::{JobId, JobIdError};
+pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError};
+pub use target::{ORIGIN, Target, TargetError};
