@@ -113,6 +113,9 @@ fn told(reply: Reply, context: &Context, form: Form, out: &mut Out) -> anyhow::R
             anyhow::bail!("{question}; nothing was done, `switchboard send {confirm:?}` does it")
         }
         Reply::Quit => anyhow::bail!("/quit belongs to a screen; `switchboard stop` stops an engine"),
+        Reply::JobConflict { .. } => {
+            anyhow::bail!("the job was changed on disk since the edit began: nothing was written")
+        }
         _ if form == Form::Json => {}
         Reply::Accepted { ack, .. } => out.line(&ack.words(|at| clock.short(at)))?,
         Reply::Done { words, .. } | Reply::Session { words, .. } => out.line(&words)?,

@@ -9,8 +9,8 @@ use super::client::{Client, ClientError, Reach};
 use super::in_process::client_error;
 use crate::config::{Config, Home};
 use crate::domain::api::{
-    Answer, Command, ComposerMemory, ConversationPage, EngineStatus, Overview, Query, Reply, SessionPage,
-    SessionRow, Update,
+    Answer, Command, ComposerMemory, ConversationPage, EngineStatus, JobAnswer, Overview, Query, Reply,
+    SessionPage, SessionRow, Update,
 };
 use crate::domain::queue::{Gate, Refusal};
 use crate::engine::{Clock, SystemClock};
@@ -98,6 +98,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
                 busy_mode: Default::default(),
                 max_queued: 0,
                 store_trouble: None,
+                cron: Default::default(),
             },
             sessions: 0,
             needs_you: 0,
@@ -119,6 +120,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
         Query::Report { .. } => Answer::Report(Box::default()),
         Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
         Query::HostConversation { .. } => Answer::HostConversation(None),
+        Query::Jobs(_) => Answer::Jobs(JobAnswer::List(Box::default())),
         Query::Composer { .. } => Answer::Composer(ComposerMemory::default()),
         Query::Export { session, .. } => {
             return Err(ClientError::Refused(Refusal::NoSuchSession(session.to_string())));

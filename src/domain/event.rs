@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Time;
+use super::cron::{CronEvent, JobEvent, JobId};
 use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
@@ -353,6 +354,16 @@ pub enum EventKind {
         /// Whether they are hidden now.
         hidden: Visibility,
     },
+    /// Something happened to a scheduled task.
+    Job {
+        /// The job.
+        job: JobId,
+        /// What.
+        #[serde(flatten)]
+        what: JobEvent,
+    },
+    /// Something happened to `jobs.json` or the ticker.
+    Cron(CronEvent),
     /// The store could not be written for a while, and works again.
     StoreWaited {
         /// For how long.
@@ -384,6 +395,8 @@ impl EventKind {
     pub fn level(&self) -> Level {
         match self {
             Self::Notice { level, .. } => *level,
+            Self::Job { what, .. } => what.level(),
+            Self::Cron(what) => what.level(),
             Self::TurnEnded { outcome: Outcome::Failed { .. }, .. } | Self::AutoReset { left: 1.., .. } => {
                 Level::Error
             }
@@ -523,6 +536,8 @@ impl EventKind {
             Self::StoreWaited { milliseconds, why } => {
                 format!("the store works again after {:.1} s: {why}", *milliseconds as f64 / 1000.0)
             }
+            Self::Job { job, what } => what.words(job),
+            Self::Cron(what) => what.words(),
             Self::Notice { text, .. } => text.clone(),
         }
     }

@@ -30,6 +30,10 @@ row_id!(
     TurnId
 );
 row_id!(
+    /// One run of a scheduled task, or slots of it that were not run.
+    ExecutionId
+);
+row_id!(
     /// One row of a conversation's history.
     MessageId
 );

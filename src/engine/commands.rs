@@ -42,6 +42,7 @@ pub(super) async fn carry_out(
                 .await
                 .map(|stopped| done(&texts::stopped(&stopped)))
         }
+        Command::Job(_) => Err(Refusal::NothingTo("scheduled tasks come with the next commit".to_owned())),
         Command::Continue { session } => {
             let of = session.clone();
             let row = slash::read(shared, move |queries| queries.session(&of)).await?;

@@ -64,6 +64,7 @@ impl Shared {
             busy_mode: settings.queue.busy_mode,
             max_queued: settings.queue.max_items,
             store_trouble: None,
+            cron: Default::default(),
         };
         let tasks = TaskTracker::new();
         let handles = Handles::new(&*backend, settings.handles, tasks.clone(), settings.engine.stop_grace);

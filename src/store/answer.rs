@@ -40,6 +40,7 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
         Query::HostConversation { key } => {
             Answer::HostConversation(queries.host_conversation(&key)?.map(Box::new))
         }
+        Query::Jobs(_) => return Err(StoreError::Closed),
         Query::Composer { key } => Answer::Composer(queries.composer(&key)?),
         Query::Export { session, format } => Answer::Document(export(queries, &session, format)?),
     })
@@ -57,6 +58,7 @@ fn overview(queries: &dyn Queries) -> Result<Overview> {
         busy_mode: BusyMode::default(),
         max_queued: 0,
         store_trouble: None,
+        cron: Default::default(),
     };
     Ok(Overview { engine, sessions, needs_you, running, waiting, marked, max_cuts, last_event })
 }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod error;
+mod job_transitions;
 mod readers;
 pub mod sqlite;
 mod transitions;
@@ -14,6 +15,7 @@ mod writer;
 
 pub use answer::answer;
 pub use error::StoreError;
+pub use job_transitions::*;
 pub use readers::Readers;
 pub use transitions::*;
 pub use writer::{Feed, Patience, Store};

@@ -1,6 +1,6 @@
 //! The interface of the store: the engine's atomic transitions, and the queries beside them.
 
-use super::StoreError;
+use super::{JobQueries, JobTransitions, StoreError};
 use crate::domain::Time;
 use crate::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
@@ -28,7 +28,7 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 /// same step, and applies the rules of [`crate::domain::queue`] to what is kept at that moment, so
 /// no two callers can decide on the same state. A turn that a transition begins is told by its
 /// `TurnBegan` event; whoever follows the events in order runs it.
-pub trait Transitions {
+pub trait Transitions: JobTransitions {
     /// Records a new run of the engine and decides, by [`crate::domain::recovery`], what the run before
     /// left behind. Cut turns end as `interrupted` with cause `crash` and their items as `interrupted`,
     /// calls without a result are closed; sessions are marked, counted, given up or found to owe
@@ -176,7 +176,7 @@ pub trait Transitions {
 }
 
 /// What a screen and the engine read. None of it changes anything.
-pub trait Queries {
+pub trait Queries: JobQueries {
     /// The counts in the header.
     fn counts(&self) -> Result<Counts>;
     /// Live sessions, most urgent first, then the last active.

@@ -68,6 +68,7 @@ impl Engine {
             busy_mode: BusyMode::Replace,
             max_queued: 100,
             store_trouble: None,
+            cron: Default::default(),
         };
         Self {
             status,

@@ -158,6 +158,7 @@ impl Screen {
             busy_mode: BusyMode::Replace,
             max_queued: 500,
             store_trouble: None,
+            cron: Default::default(),
         };
         let tables = Tables {
             sessions,

@@ -156,6 +156,10 @@ fn accept(model: &mut Model, sent: &Sent, reply: Reply) -> String {
             done(model, &sent.key, reply);
             String::new()
         }
+        Reply::JobConflict { .. } => {
+            done(model, &sent.key, reply);
+            "changed on disk meanwhile: nothing was written".to_owned()
+        }
         Reply::Asks { .. } => {
             done(model, &sent.key, reply);
             "asks first: nothing was done yet".to_owned()
@@ -188,6 +192,9 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
         Reply::Session { key, words, .. } => {
             model.tell(Tone::Info, words);
             front::go_to(model, &key);
+        }
+        Reply::JobConflict { .. } => {
+            model.tell(Tone::Warn, "the job was changed on disk meanwhile: nothing was written");
         }
         Reply::Quit => asking::ask_quit(model),
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cron::JobCommand;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{Ack, Intent, PutBack, Source};
 use crate::domain::slash::Ask;
@@ -127,6 +128,8 @@ pub enum Command {
         /// The state: a JSON object, kept as it is written.
         state: String,
     },
+    /// Change a scheduled task, or run one.
+    Job(JobCommand),
     /// Nothing starts until `Release`.
     Hold {
         /// Why, for whoever finds it.
@@ -195,6 +198,13 @@ pub enum Reply {
         question: String,
         /// The draft that does it without asking.
         confirm: String,
+    },
+    /// A job was changed on disk since the edit began: nothing was written.
+    JobConflict {
+        /// Its record as the edit would have it.
+        mine: String,
+        /// Its record as it is on disk now; none: it is gone.
+        theirs: Option<String>,
     },
     /// A session was opened, reset or resumed under the key.
     Session {

@@ -4,12 +4,14 @@
 //! JSON.
 
 mod command;
+mod cron;
 mod query;
 mod recovery;
 mod report;
 mod update;
 
 pub use command::*;
+pub use cron::*;
 pub use query::*;
 pub use recovery::*;
 pub use report::*;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
+use super::cron::{JobAnswer, JobQuery};
 use super::recovery::RecoveryPage;
 use super::report::Report;
 use crate::domain::Time;
@@ -120,6 +121,8 @@ pub enum Query {
         /// Whose.
         key: SessionKey,
     },
+    /// Something about scheduled tasks.
+    Jobs(JobQuery),
     /// A whole session as a document.
     Export {
         /// Whose.
@@ -180,6 +183,8 @@ pub enum Answer {
     HostConversation(Option<Box<HostConversation>>),
     /// To [`Query::Composer`].
     Composer(ComposerMemory),
+    /// To [`Query::Jobs`].
+    Jobs(JobAnswer),
     /// To [`Query::Export`].
     Document(String),
 }
@@ -224,6 +229,30 @@ pub struct EngineStatus {
     pub max_queued: usize,
     /// Why the store can't be written now.
     pub store_trouble: Option<StoreTrouble>,
+    /// How scheduled tasks fare.
+    #[serde(default)]
+    pub cron: CronHealth,
+}
+
+/// How scheduled tasks fare, in a header's few words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cron", rename_all = "snake_case")]
+pub enum CronHealth {
+    /// The ticker looks at the jobs when it should, and the file is read.
+    #[default]
+    Ok,
+    /// The file can't be read: the stored copy fires.
+    StoredCopy {
+        /// Since when.
+        since: Time,
+    },
+    /// No pass of the ticker succeeded for too long.
+    Late {
+        /// Since when.
+        since: Time,
+        /// Why, as far as it is known.
+        why: String,
+    },
 }
 
 /// The life of a running engine.

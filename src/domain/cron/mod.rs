@@ -2,11 +2,18 @@
 //!
 //! A [`Definition`] is what the record of a job means, and a [`Job`] a definition that was checked.
 
+mod event;
+mod execution;
 mod fault;
 mod id;
 mod job;
 mod target;
 
+pub use event::{CronEvent, JobEvent};
+pub use execution::{
+    Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner, RunVerdict,
+    Slots,
+};
 pub use fault::Fault;
 pub use id::{JobId, JobIdError};
 pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError};

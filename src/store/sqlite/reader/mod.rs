@@ -4,6 +4,7 @@ mod conversation;
 mod engine;
 mod events;
 mod host_conversations;
+mod jobs;
 mod queue;
 mod recovery;
 mod report;

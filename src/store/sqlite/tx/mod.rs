@@ -7,6 +7,7 @@ mod events;
 mod history;
 mod holds;
 mod items;
+mod jobs;
 mod messages;
 mod output;
 mod processes;

@@ -1,0 +1,264 @@
+//! What happens to scheduled tasks, as the log tells it.
+
+use serde::{Deserialize, Serialize};
+
+use super::execution::{DeliveryState, ExecutionState, How, Slots};
+use super::{JobId, Target};
+use crate::domain::Time;
+use crate::domain::event::{Level, count};
+use crate::domain::id::{ExecutionId, SessionId, TurnId};
+
+/// Something that happened to one job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum JobEvent {
+    /// It was seen in the file for the first time, or again after it had been away.
+    Appeared {
+        /// Its next slot.
+        next: Option<Time>,
+    },
+    /// Its record is another one now.
+    Changed {
+        /// Its next slot.
+        next: Option<Time>,
+    },
+    /// Its record can't be used.
+    InError {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It is not in the file any more; its state is kept for a while.
+    Vanished,
+    /// No slot of it is taken any more.
+    Paused {
+        /// Why.
+        why: Option<String>,
+    },
+    /// Its slots are taken again.
+    Resumed {
+        /// Its next slot.
+        next: Option<Time>,
+    },
+    /// A slot was taken, or an operator asked for a run: it waits for a worker.
+    Fired {
+        /// The execution.
+        execution: ExecutionId,
+        /// The slots that it stands for.
+        slots: Option<Slots>,
+        /// How it came to be.
+        how: How,
+    },
+    /// Slots were not run.
+    NotRun {
+        /// The record of it.
+        execution: ExecutionId,
+        /// The slots.
+        slots: Slots,
+        /// `skipped` or `missed`.
+        state: ExecutionState,
+        /// Why.
+        why: String,
+    },
+    /// A run began.
+    RunBegan {
+        /// The execution.
+        execution: ExecutionId,
+    },
+    /// A run's agent began to work.
+    AgentBegan {
+        /// The execution.
+        execution: ExecutionId,
+        /// The session.
+        session: SessionId,
+        /// The turn.
+        turn: TurnId,
+    },
+    /// A fire whose run never began waits again.
+    Restored {
+        /// The execution.
+        execution: ExecutionId,
+    },
+    /// A run ended.
+    RunEnded {
+        /// The execution.
+        execution: ExecutionId,
+        /// How.
+        state: ExecutionState,
+        /// Why, where it did not succeed.
+        why: Option<String>,
+    },
+    /// A result was delivered, or not.
+    Delivery {
+        /// The execution.
+        execution: ExecutionId,
+        /// Where to.
+        target: Target,
+        /// How that went.
+        state: DeliveryState,
+        /// Why, where it was not delivered; the first words of the text, where the console has it.
+        words: Option<String>,
+    },
+    /// It failed again and again.
+    Flagged {
+        /// How often in a row.
+        failures: u32,
+    },
+    /// It worked again after it had been flagged.
+    Recovered,
+    /// All its runs are done.
+    Completed,
+}
+
+impl JobEvent {
+    /// How much it matters.
+    pub fn level(&self) -> Level {
+        match self {
+            Self::InError { .. } | Self::Flagged { .. } => Level::Error,
+            Self::RunEnded { state, .. } => match state {
+                ExecutionState::Failed
+                | ExecutionState::TimedOut
+                | ExecutionState::BlockedConfig
+                | ExecutionState::Unknown => Level::Error,
+                ExecutionState::Interrupted => Level::Warn,
+                _ => Level::Info,
+            },
+            Self::Delivery { state: DeliveryState::Failed, .. } => Level::Error,
+            Self::Vanished
+            | Self::NotRun { .. }
+            | Self::Restored { .. }
+            | Self::Delivery { state: DeliveryState::NotConfigured, .. } => Level::Warn,
+            _ => Level::Info,
+        }
+    }
+
+    /// The event in one line of words, of the job `job`. Foreign text in it is not sanitized yet.
+    pub fn words(&self, job: &JobId) -> String {
+        let clock = |at: Time| at.format("%Y-%m-%d %H:%M UTC").to_string();
+        let next = |next: &Option<Time>| match next {
+            Some(at) => format!("next {}", clock(*at)),
+            None => "no next slot".to_owned(),
+        };
+        let slots = |slots: &Slots| match slots.count {
+            1 => format!("slot {}", clock(slots.first)),
+            many => format!(
+                "{} from {} to {}",
+                count(many as usize, "slot"),
+                clock(slots.first),
+                clock(slots.last)
+            ),
+        };
+        match self {
+            Self::Appeared { next: at } => format!("job {job} is in jobs.json; {}", next(at)),
+            Self::Changed { next: at } => format!("job {job} was changed; {}", next(at)),
+            Self::InError { why } => format!("job {job} can't be used: {why}"),
+            Self::Vanished => format!("job {job} is gone from jobs.json; its state is kept for 30 days"),
+            Self::Paused { why: Some(why) } => format!("job {job} paused: {why}"),
+            Self::Paused { why: None } => format!("job {job} paused"),
+            Self::Resumed { next: at } => format!("job {job} goes on; {}", next(at)),
+            Self::Fired { execution, slots: Some(taken), how } => {
+                let how = match how {
+                    How::OnTime | How::RunNow => "",
+                    How::Late => ", late",
+                    How::CatchUp => ", to catch up",
+                };
+                format!("job {job} fires{how}: {}, run {execution}", slots(taken))
+            }
+            Self::Fired { execution, slots: None, .. } => format!("job {job} runs now: run {execution}"),
+            Self::NotRun { slots: given_up, state, why, .. } => {
+                format!("job {job} {state}: {}: {why}", slots(given_up))
+            }
+            Self::RunBegan { execution } => format!("job {job} runs: run {execution}"),
+            Self::AgentBegan { execution, session, turn } => {
+                format!("job {job}, run {execution}: turn {turn} in session {session}")
+            }
+            Self::Restored { execution } => {
+                format!("job {job}, run {execution} had not begun when its engine died: it waits again")
+            }
+            Self::RunEnded { execution, state, why: Some(why) } => {
+                format!("job {job}, run {execution} {state}: {why}")
+            }
+            Self::RunEnded { execution, state, why: None } => format!("job {job}, run {execution} {state}"),
+            Self::Delivery { execution, target, state, words } => {
+                let words = words.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
+                format!("job {job}, run {execution} to {target}: {}{words}", state.as_str())
+            }
+            Self::Flagged { failures } => format!("job {job} failed {failures} times in a row"),
+            Self::Recovered => format!("job {job} works again"),
+            Self::Completed => format!("job {job} has done all its runs"),
+        }
+    }
+}
+
+/// Something that happened to `jobs.json` or to the ticker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum CronEvent {
+    /// The file was read, and is another one than before.
+    FileRead {
+        /// Jobs that can be used.
+        jobs: usize,
+        /// Records that can't.
+        in_error: usize,
+    },
+    /// The file can't be read: the stored copy goes on firing.
+    FileUnreadable {
+        /// What is wrong, and where.
+        why: String,
+        /// Jobs in the stored copy.
+        stored: usize,
+    },
+    /// The stored copy was written over the unreadable file.
+    CopyTaken {
+        /// Where the unreadable one is kept.
+        kept_as: String,
+    },
+    /// The clock went back: next slots were computed anew.
+    ClockWentBack {
+        /// The time of the pass before.
+        from: Time,
+    },
+    /// No pass of the ticker succeeded for too long.
+    TickerLate {
+        /// Why, as far as it is known.
+        why: String,
+    },
+    /// The ticker works again.
+    TickerRecovered,
+}
+
+impl CronEvent {
+    /// How much it matters.
+    pub fn level(&self) -> Level {
+        match self {
+            Self::FileUnreadable { .. } | Self::TickerLate { .. } => Level::Error,
+            Self::FileRead { in_error: 1.., .. } | Self::CopyTaken { .. } | Self::ClockWentBack { .. } => {
+                Level::Warn
+            }
+            Self::FileRead { .. } | Self::TickerRecovered => Level::Info,
+        }
+    }
+
+    /// The event in one line of words. Foreign text in it is not sanitized yet.
+    pub fn words(&self) -> String {
+        match self {
+            Self::FileRead { jobs, in_error: 0 } => format!("jobs.json read: {}", count(*jobs, "job")),
+            Self::FileRead { jobs, in_error } => {
+                format!("jobs.json read: {}, {} in error", count(*jobs, "job"), count(*in_error, "record"))
+            }
+            Self::FileUnreadable { why, stored } => {
+                format!("jobs.json is unreadable: {why}; {} of the stored copy go on", count(*stored, "job"))
+            }
+            Self::CopyTaken { kept_as } => {
+                format!("the stored copy is jobs.json now; the unreadable one is kept as {kept_as}")
+            }
+            Self::ClockWentBack { from } => {
+                format!(
+                    "the clock went back from {}: next slots computed anew",
+                    from.format("%Y-%m-%d %H:%M UTC")
+                )
+            }
+            Self::TickerLate { why } => format!("the ticker is late: {why}"),
+            Self::TickerRecovered => "the ticker works again".to_owned(),
+        }
+    }
+}
