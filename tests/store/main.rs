@@ -6,6 +6,7 @@ mod conformance;
 mod conversations;
 mod files;
 mod given;
+mod jobs_model;
 mod leases;
 mod model;
 mod random;

@@ -15,8 +15,8 @@ use switchboard::console::ui::glyphs::UNICODE;
 use switchboard::console::ui::theme::Theme;
 use switchboard::domain::Time;
 use switchboard::domain::api::{
-    Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, LiveOutput, Overview,
-    Query, QueueRow, RecoveryPage, Report, RunningTurn, SessionPage, SessionRow, StreamKind,
+    Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, JobAnswer, LiveOutput,
+    Overview, Query, QueueRow, RecoveryPage, Report, RunningTurn, SessionPage, SessionRow, StreamKind,
 };
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::history::{Body, Entry, ToolResult};
@@ -121,6 +121,7 @@ impl Engine {
             Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
             Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
             Query::HostConversation { .. } => Answer::HostConversation(None),
+            Query::Jobs(_) => Answer::Jobs(JobAnswer::List(Box::default())),
             Query::Composer { key } => Answer::Composer(self.drafts.get(key).cloned().unwrap_or_default()),
             Query::Export { .. } => Answer::Document(String::new()),
         }
