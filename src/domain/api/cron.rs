@@ -98,6 +98,8 @@ pub enum JobQuery {
     },
     /// What an editor offers to pick from.
     Parts,
+    /// The file as it stands and the stored copy, to compare them.
+    Compare,
 }
 
 /// An answer to a question about scheduled tasks, of the same name.
@@ -116,6 +118,8 @@ pub enum JobAnswer {
     Timeline(Vec<TimelineRow>),
     /// To [`JobQuery::Parts`].
     Parts(Box<Parts>),
+    /// To [`JobQuery::Compare`].
+    Compare(Box<FileAndCopy>),
 }
 
 /// The jobs and how their file and their ticker stand.
@@ -335,4 +339,13 @@ pub struct Parts {
     pub targets: Vec<(String, String)>,
     /// The zone of jobs that name none.
     pub zone: String,
+}
+
+/// `jobs.json` as it stands, and the stored copy as it would be written in its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAndCopy {
+    /// The file's text; what is no UTF-8 in it is replaced. None: it can't be opened.
+    pub file: Option<String>,
+    /// The stored copy; none: there is none.
+    pub stored: Option<String>,
 }
