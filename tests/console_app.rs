@@ -12,5 +12,6 @@ mod console_app {
     mod lists;
     mod queue;
     mod recovery;
+    mod resets;
     mod writing;
 }

@@ -68,6 +68,8 @@ pub enum Clearing {
     NothingOwed,
     /// The turn finished within the drain.
     FinishedInDrain,
+    /// The stop that had marked it was called off while the turn still ran.
+    CalledOff,
     /// `/stop`.
     Stop,
     /// `/new`.
@@ -110,6 +112,7 @@ impl Marker {
             Clearing::Answered
             | Clearing::NothingOwed
             | Clearing::FinishedInDrain
+            | Clearing::CalledOff
             | Clearing::Stop
             | Clearing::Suspension => matches!(self, Self::ResumePending(_)),
             // The key gets a new session id, which carries nothing.
@@ -218,10 +221,11 @@ impl SuspendReason {
 
 impl Clearing {
     /// Every one.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Answered,
         Self::NothingOwed,
         Self::FinishedInDrain,
+        Self::CalledOff,
         Self::Stop,
         Self::New,
         Self::Reset,
@@ -237,6 +241,7 @@ impl Clearing {
             Self::Answered => "a turn ended with a successful answer",
             Self::NothingOwed => "nothing is owed: the last turn was answered, or ended by a person",
             Self::FinishedInDrain => "finished within the drain",
+            Self::CalledOff => "the stop was called off",
             Self::Stop => "/stop",
             Self::New => "/new",
             Self::Reset => "/reset",
@@ -290,7 +295,8 @@ mod tests {
 
     #[test]
     fn each_marker_is_cleared_by_what_its_table_says_and_nothing_else() {
-        let resume = [Answered, NothingOwed, FinishedInDrain, Stop, New, Reset, ResetByPolicy, Suspension];
+        let resume =
+            [Answered, NothingOwed, FinishedInDrain, CalledOff, Stop, New, Reset, ResetByPolicy, Suspension];
         let lifted = [New, Reset, ResetByPolicy, NextMessage, Unsuspend];
         for what in Clearing::ALL {
             for mark in ResumeReason::ALL.map(pending) {

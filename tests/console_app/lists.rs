@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use switchboard::console::app::Msg;
 use switchboard::console::app::focus::{Pane, View};
 use switchboard::console::app::log::Follow;
-use switchboard::domain::api::{Command, Piece, Query, Reply, StreamKind, Update};
+use switchboard::domain::api::{Command, Piece, Query, Reply, SessionRow, StreamKind, Update};
 use switchboard::domain::event::{EventKind, Level};
 use switchboard::domain::id::{ItemId, TurnId};
 use switchboard::domain::session::{Hold, HoldReason, SessionState};
@@ -142,9 +142,48 @@ fn a_reset_keeps_the_place_and_shows_the_new_memory() {
     assert_eq!(screen.model.front, key("a"));
     assert_eq!(screen.model.conversation.session, Some(id(9)));
     screen.press("p y");
-    assert!(
-        matches!(screen.acts()[0], Command::Submit { text, .. } if *text == format!("/resume {}", id(1)))
-    );
+    assert_eq!(screen.acts(), [&Command::BringBack { session: id(1) }]);
+    let undo = Command::BringBack { session: id(9) };
+    screen.replies(Ok(Reply::Done { words: "brought back".into(), undo: Some(Box::new(undo.clone())) }));
+    screen.press("u");
+    assert_eq!(screen.acts(), [&undo], "the way back is one key, as ever");
+}
+
+/// A list in which a given-up session stands behind more running ones than are loaded.
+fn given_up_behind_many() -> Screen {
+    let mut rows: Vec<_> =
+        (1..=450).map(|number| running(session(&format!("s{number}"), number), 1)).collect();
+    for (number, state) in [(451, SessionState::Suspended), (452, SessionState::Suspended)] {
+        rows.push(SessionRow { state, ..session(&format!("given-up-{number}"), number) });
+    }
+    rows.extend((453..=700).map(|number| session(&format!("s{number}"), number)));
+    Screen::on(rows)
+}
+
+#[test]
+fn the_next_need_is_found_wherever_it_stands_in_the_list_and_round_again() {
+    let mut screen = given_up_behind_many();
+    screen.tables.change("s9", |row| row.state = SessionState::NeedsYou);
+    screen.happens(Some(&id(9)), happened());
+    let round = ["s9", "given-up-451", "given-up-452", "s9"];
+    screen.press("g g");
+    let mut met = vec![screen.model.front.clone()];
+    for _ in 1..round.len() {
+        screen.press("!");
+        met.push(screen.model.front.clone());
+        assert_eq!(screen.model.sessions.current().map(|row| row.key().clone()), met.last().cloned());
+    }
+    assert_eq!(met, round.map(key));
+}
+
+#[test]
+fn the_next_need_is_found_behind_many_that_run_and_under_a_filter_that_hides_it() {
+    let mut screen = given_up_behind_many();
+    screen.press("F8");
+    assert_eq!(screen.model.front, key("given-up-451"));
+    screen.press("g g /").types("state:runs").press("enter F8");
+    assert_eq!(screen.model.front, key("given-up-451"));
+    assert!(screen.model.sessions.filter.is_empty());
 }
 
 #[test]

@@ -1411,7 +1411,7 @@ impl Transitions for Model {
                     self.mark(&session, Marker::for_resume(None, *mark, at), at);
                 }
                 NewGate::KeepRunning if self.by_drain(&session, turn) => {
-                    self.unmark(&session, Clearing::FinishedInDrain, at);
+                    self.unmark(&session, Clearing::CalledOff, at);
                 }
                 _ => {}
             }

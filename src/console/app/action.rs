@@ -127,7 +127,8 @@ actions! {
         NewSession "new-session" "new" None NotNeeded "new session";
         GoOn "go-on" "go on" None NotNeeded "go on: release the held queue, retry after an error, put the marked message back";
         StopTurn "stop-turn" "stop turn" Asks Never "stop the running turn (asks)";
-        PreviousMemory "previous-memory" "previous" Asks Never "bring the previous memory back (asks)";
+        PreviousMemory "previous-memory" "previous" Asks Key "bring the previous memory back (asks)";
+        CarryOver "carry-over" "move here" None Never "move here what a reset by itself left waiting in the memory before";
     }
     Conversation {
         Fold "fold" "open, fold" None NotNeeded "open or fold the entry";

@@ -9,7 +9,7 @@ use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, asking, availability, away, completing, front, item_acts, notices, panes, picking, recovery,
+    Model, asking, availability, away, completing, front, item_acts, need, notices, panes, picking, recovery,
     scroll, search, typing, walk, why, words, writing,
 };
 use crate::domain::api::Command;
@@ -53,7 +53,7 @@ fn perform(model: &mut Model, action: Action) {
     match action {
         A::Help => picking::open_help(model),
         A::Palette => picking::open_palette(model),
-        A::NextNeed => next_need(model),
+        A::NextNeed => need::next(model),
         A::ViewSessions => show_view(model, View::Sessions),
         A::ViewQueue => show_view(model, View::Queue),
         A::ViewRecovery => show_view(model, View::Recovery),
@@ -110,6 +110,12 @@ fn perform(model: &mut Model, action: Action) {
         A::GoOn => go_on(model),
         A::StopTurn => ask_stop(model),
         A::PreviousMemory => ask_previous(model),
+        A::CarryOver => {
+            let row = model.front_row.as_ref();
+            if let Some(from) = row.and_then(|row| row.row.session.reset_from()).cloned() {
+                act(model, Command::CarryOver { from });
+            }
+        }
         A::Fold => model.conversation.toggle_fold(),
         A::PreviousTurn => scroll::move_turn(model, -1),
         A::NextTurn => scroll::move_turn(model, 1),
@@ -175,7 +181,7 @@ pub(super) fn show_view(model: &mut Model, view: View) {
 }
 
 /// Closes every overlay; not if that would lose a changed text. False if it stays.
-fn close_overlays(model: &mut Model) -> bool {
+pub(super) fn close_overlays(model: &mut Model) -> bool {
     let changed = |overlay: &Overlay| matches!(overlay, Overlay::ItemEditor(editor) if editor.is_changed());
     if model.overlays.iter().any(changed) {
         model.tell(Tone::Warn, "the item's text was changed: save it or leave it first");
@@ -196,39 +202,6 @@ fn tab(model: &mut Model, direction: i64) {
         },
         _ => panes::tab(model, direction),
     }
-}
-
-/// Goes to the next thing that needs a person: the card that opened by itself, else a session.
-fn next_need(model: &mut Model) {
-    if let Some(card) = &mut model.card
-        && card.focused_at.is_none()
-    {
-        card.hidden = false;
-        if close_overlays(model) {
-            panes::set_focus(model, Focus::Card);
-        }
-        return;
-    }
-    if !close_overlays(model) {
-        return;
-    }
-    show_view(model, View::Sessions);
-    let needs = |index: &usize| model.sessions.rows[*index].row.state.needs_a_person();
-    let (length, here) = (model.sessions.rows.len(), model.sessions.selected);
-    match (here.saturating_add(1)..length).chain(0..length.min(here + 1)).find(needs) {
-        Some(index) => {
-            model.sessions.selected = index;
-            walk::show_selected_session(model);
-        }
-        None => {
-            // What needs a person stands first, before the loaded window.
-            model.sessions.rewind();
-            model.sessions.coming = Some(super::sessions::Coming::SelectFirst);
-            model.requests.mark(Question::Sessions, Pace::AtOnce);
-        }
-    }
-    panes::set_focus(model, Focus::Pane(Pane::List));
-    walk::show_selection(model);
 }
 
 fn toggle_mouse(model: &mut Model) {
@@ -310,7 +283,7 @@ fn ask_previous(model: &mut Model) {
     let Some(previous) = row.row.session.previous.clone() else { return };
     let question = format!("Bring the previous memory of {} back?", row.name);
     let detail = format!("{previous} becomes current again; the present memory ends and is kept.");
-    let deed = Deed::Submit { key: model.front.clone(), text: format!("/resume {previous}") };
+    let deed = Deed::Command(Box::new(Command::BringBack { session: previous }));
     asking::ask(model, &question, &detail, "bring it back", deed);
 }
 

@@ -9,7 +9,7 @@ use super::items::{ItemList, ItemRow};
 use super::log::{self, Follow, LogRow};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::sessions::{Coming, ListRow, PAGE};
-use super::{Model, away, front, panes, picking, recovery, requests, walk, writing};
+use super::{Model, away, front, need, panes, picking, recovery, requests, walk, writing};
 use crate::domain::api::{Answer, Overview, Query, SessionPage};
 use crate::domain::event::Event;
 use crate::domain::id::SessionKey;
@@ -152,9 +152,13 @@ fn take_sessions(model: &mut Model, page: SessionPage) {
         model.sessions.thawed = None;
         set_rows(model, rows);
     }
-    if coming == Some(Coming::SelectFirst) {
-        model.sessions.selected = 0;
-        walk::show_selected_session(model);
+    match coming {
+        Some(Coming::SelectFirst) => {
+            model.sessions.selected = 0;
+            walk::show_selected_session(model);
+        }
+        Some(Coming::SelectNeed) => need::came(model),
+        Some(Coming::Shift) | None => {}
     }
     walk_on(model);
     if left {

@@ -28,6 +28,13 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
                 "there is no memory before this one",
             )
         }
+        Action::CarryOver => {
+            let row = model.front_row.as_ref();
+            missing(
+                row.and_then(|row| row.row.session.reset_from()),
+                "this memory did not begin with a reset by itself",
+            )
+        }
         Action::UndoAct => {
             let words = "nothing was done in the last 10 s that can be taken back";
             (!super::notices::can_undo(model)).then(|| words.to_owned())
@@ -65,7 +72,8 @@ fn changes_something(action: Action) -> bool {
     use Action as A;
     match action {
         // Going on with an engine that is gone means reaching it again.
-        A::StopTurn | A::PreviousMemory | A::NewSession | A::Hold | A::Release | A::UndoAct => true,
+        A::StopTurn | A::PreviousMemory | A::CarryOver | A::NewSession => true,
+        A::Hold | A::Release | A::UndoAct => true,
         A::EditItem | A::DropItem | A::MoveUp | A::MoveDown | A::SwitchLane | A::PutBack | A::ClearQueue => {
             true
         }

@@ -7,7 +7,10 @@ use super::model::{Access, Link};
 use super::msg::Reach;
 use super::sessions::name_of;
 use super::typing::key_name;
+use crate::domain::api::SessionRow;
+use crate::domain::marker::Marker;
 use crate::domain::queue::{Gate, Intent, Placement, Refusal, Running, Situation, ordinal, place};
+use crate::domain::reset::Verdict;
 use crate::domain::slash::{self, Draft};
 
 /// What stands on the composer's border.
@@ -90,12 +93,34 @@ fn enter(model: &Model) -> (String, Weight) {
         }
         Some(Ok(Draft::Text(_))) | None => Intent::Plain,
     };
-    words(model, intent)
+    match starts_anew(model) {
+        // A fresh memory is still empty: only the engine's gate can keep the message from running.
+        Some(why) => {
+            let (words, weight) = words(intent, &situation(model, None), None);
+            (format!("STARTS ANEW ({why}), {words}"), weight)
+        }
+        None => {
+            let row = model.front_row.as_ref();
+            words(intent, &situation(model, row.map(|row| &row.row)), row.and_then(|row| row.slot.as_deref()))
+        }
+    }
 }
 
-/// What sending with `intent` would do, in words.
-fn words(model: &Model, intent: Intent) -> (String, Weight) {
-    let now = situation(model);
+/// Why the next message will find a new memory here; none: it will not.
+fn starts_anew(model: &Model) -> Option<String> {
+    let row = &model.front_row.as_ref()?.row;
+    if matches!(row.session.marker, Some(Marker::Suspended(_))) {
+        return Some("suspended".to_owned());
+    }
+    let forecast = row.forecast.as_ref()?;
+    match forecast.next_message {
+        Verdict::Reset { reason } => Some(forecast.why(reason, model.as_of(), model.zone)),
+        Verdict::Keep | Verdict::Blocked(_) => None,
+    }
+}
+
+/// What sending with `intent` would do, in words; `slot` is the message that is next now.
+fn words(intent: Intent, now: &Situation, slot: Option<&str>) -> (String, Weight) {
     let waits = match now.gate {
         Gate::Open => None,
         Gate::Held => Some("the engine is on hold"),
@@ -105,7 +130,7 @@ fn words(model: &Model, intent: Intent) -> (String, Weight) {
         Some(why) => format!("{words}: {why}"),
         None => words,
     };
-    match place(intent, &now) {
+    match place(intent, now) {
         Ok(Placement::Start) => ("runs at once".to_owned(), Weight::Normal),
         Ok(Placement::Slot { replaces: None, interrupts: None }) => {
             (behind("runs next".to_owned()), Weight::Normal)
@@ -114,8 +139,7 @@ fn words(model: &Model, intent: Intent) -> (String, Weight) {
             ("STOPS the turn, runs next".to_owned(), Weight::Stops)
         }
         Ok(Placement::Slot { replaces: Some(_), interrupts }) => {
-            let slot =
-                model.front_row.as_ref().and_then(|row| row.slot.as_deref()).unwrap_or("the one before");
+            let slot = slot.unwrap_or("the one before");
             match interrupts {
                 None => (format!("REPLACES \"{slot}\""), Weight::Replaces),
                 Some(_) => (format!("REPLACES \"{slot}\", STOPS the turn"), Weight::Stops),
@@ -130,9 +154,8 @@ fn words(model: &Model, intent: Intent) -> (String, Weight) {
     }
 }
 
-/// The session in front, as the queue's rules see it.
-fn situation(model: &Model) -> Situation {
-    let row = model.front_row.as_ref().map(|row| &row.row);
+/// A session, as the queue's rules see it; none: one that nothing was ever said in.
+fn situation(model: &Model, row: Option<&SessionRow>) -> Situation {
     let engine = model.overview.as_ref().map(|overview| &overview.engine);
     let running = row.and_then(|row| row.turn.as_ref()).map(|turn| Running {
         turn: turn.turn,

@@ -42,6 +42,7 @@ pub mod log;
 pub mod model;
 mod mouse;
 pub mod msg;
+mod need;
 pub mod notices;
 pub mod overlay;
 mod panes;

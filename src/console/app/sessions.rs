@@ -117,6 +117,8 @@ pub(super) enum Coming {
     Shift,
     /// Select the first row and put it in front.
     SelectFirst,
+    /// Select the first row that needs a person and put it in front.
+    SelectNeed,
 }
 
 impl Default for SessionList {
@@ -180,9 +182,14 @@ impl SessionList {
     pub(super) fn start_at(&mut self, row: &SessionRow) {
         // A cursor names the place behind a row: a moment later is the place before this one.
         let last_activity_at = row.session.last_activity_at + chrono::TimeDelta::milliseconds(1);
+        self.start_from(SessionCursor { last_activity_at, ..row.cursor() });
+    }
+
+    /// Wants the window behind a place that is not loaded.
+    pub(super) fn start_from(&mut self, place: SessionCursor) {
         self.rewind();
         self.earlier.push((None, 0));
-        self.start = Some(SessionCursor { last_activity_at, ..row.cursor() });
+        self.start = Some(place);
     }
 
     /// Wants the window to start so many rows further on.

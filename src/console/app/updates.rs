@@ -1,15 +1,17 @@
 //! Updates: what the engine tells by itself. They mark what they concern as old; only streaming text
 //! and the log are taken in as they come.
 
+use super::action::Action;
 use super::entries::Again;
 use super::focus::View;
 use super::model::Behind;
-use super::msg::{Pace, Question};
+use super::msg::{Pace, Question, Tone};
 use super::overlay::{Card, CardKind};
 use super::requests::{mark_all, mark_front};
+use super::typing::key_name;
 use super::{Model, answers, writing};
 use crate::domain::api::{EngineStatus, Piece, Update};
-use crate::domain::event::{Event, EventKind};
+use crate::domain::event::{Event, EventKind, count};
 use crate::domain::sanitize::one_line;
 
 pub(super) fn update(model: &mut Model, update: Update) {
@@ -44,6 +46,16 @@ fn take_event(model: &mut Model, event: &Event) {
     let reborn = matches!(&event.kind, EventKind::SessionCreated { key, .. } | EventKind::SessionResumed { key } if *key == model.front);
     if reborn || (ours && matches!(event.kind, EventKind::SessionEnded { .. })) {
         model.requests.mark(Question::Front, Pace::Soon);
+    }
+    if let EventKind::AutoReset { why, previous, left: left @ 1.., .. } = &event.kind
+        && (ours || model.conversation.session.as_ref() == Some(previous))
+    {
+        let (key, them) = (key_name(model, Action::CarryOver), if *left == 1 { "it" } else { "them" });
+        let left = count(*left, "message");
+        model.tell(
+            Tone::Warn,
+            format!("reset by itself: {why}; {left} left waiting before: {key} moves {them} here"),
+        );
     }
     if ours {
         if matches!(event.kind, EventKind::TurnEnded { .. }) {

@@ -370,7 +370,7 @@ impl Tx<'_> {
         for session in self.running_sessions()? {
             let mut standing = self.standing(&session)?;
             if standing.running.is_some_and(|running| made_by_drain(&standing, running)) {
-                self.clear_marker(&mut standing, Clearing::FinishedInDrain, at)?;
+                self.clear_marker(&mut standing, Clearing::CalledOff, at)?;
                 self.save(&standing)?;
             }
         }
