@@ -117,6 +117,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
         Query::Search { .. } => Answer::Hits(Vec::new()),
         Query::Recovery { .. } => Answer::Recovery(Box::default()),
         Query::Report { .. } => Answer::Report(Box::default()),
+        Query::Alerts { .. } => Answer::Alerts(Vec::new()),
         Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
         Query::HostConversation { .. } => Answer::HostConversation(None),
         Query::Composer { .. } => Answer::Composer(ComposerMemory::default()),
