@@ -139,11 +139,7 @@ async fn bring_back(shared: &Arc<Shared>, session: SessionId) -> Result<Reply, R
 }
 
 /// The words say how many are left, so that one key after the other can be pressed.
-async fn acknowledge(
-    shared: &Arc<Shared>,
-    alert: AlertKey,
-    what: Acknowledgement,
-) -> Result<Reply, Refusal> {
+async fn acknowledge(shared: &Arc<Shared>, alert: AlertKey, what: Acknowledgement) -> Result<Reply, Refusal> {
     let (at, key) = (shared.now(), alert.clone());
     write(shared, move |store| store.acknowledge_alert(&key, what, at)).await?;
     let left = slash::read(shared, |queries| queries.counts()).await?.needs_you;

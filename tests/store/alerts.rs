@@ -102,7 +102,7 @@ fn a_session_that_the_stuck_guard_gives_up_needs_you_and_unsuspend_resolves_that
         assert_eq!((alert.raised_at, need_you(bench)), (at(4000), 1));
         assert!(alert.words.starts_with("a is suspended: cut off at one start after another"));
         bench.step(|t| t.open_run(&run(5, 5000))).unwrap();
-        assert_eq!(&open(bench)[..], [alert.clone()], "another start finds it as it was");
+        assert_eq!(open(bench), std::slice::from_ref(alert), "another start finds it as it was");
         bench.step(|t| t.unsuspend_session(&session, at(5001))).unwrap();
         assert_eq!(told(bench, &session), ["raised 1", "resolved"]);
     });
@@ -191,7 +191,8 @@ fn open_alerts_are_listed_from_the_newest_and_told_from_the_one_that_waits_longe
             };
             bench.step(|t| t.raise_alert(&new, at(seconds))).unwrap();
         }
-        let keys = |alerts: Vec<Alert>| -> Vec<AlertKey> { alerts.into_iter().map(|alert| alert.key).collect() };
+        let keys =
+            |alerts: Vec<Alert>| -> Vec<AlertKey> { alerts.into_iter().map(|alert| alert.key).collect() };
         let [a, b, c] = [0, 1, 2].map(|n| AlertKey::session(&ids[n]));
         bench.step(|t| t.alert_told(&a, at(10), None, at(20))).unwrap();
         assert_eq!(keys(open(bench)), [c.clone(), b.clone(), a.clone()]);

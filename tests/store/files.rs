@@ -223,7 +223,10 @@ fn sessions_that_needed_a_person_before_there_were_alerts_have_one() {
     before.execute_batch(include_str!("../../src/store/sqlite/migrations/0001.sql")).unwrap();
     before.execute_batch(OF_THE_FIRST_SCHEMA).unwrap();
     before
-        .execute("UPDATE sessions SET hold_reason = 'backend_error', hold_since = 7000 WHERE key LIKE '%:a'", ())
+        .execute(
+            "UPDATE sessions SET hold_reason = 'backend_error', hold_since = 7000 WHERE key LIKE '%:a'",
+            (),
+        )
         .unwrap();
     drop(before);
 

@@ -1718,13 +1718,7 @@ impl Transitions for Model {
         Ok(alert)
     }
 
-    fn alert_told(
-        &mut self,
-        key: &AlertKey,
-        raised_at: Time,
-        failure: Option<&str>,
-        at: Time,
-    ) -> Result<()> {
+    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()> {
         let Some(alert) = self.alerts.get(key).filter(|alert| alert.raised_at == raised_at) else {
             return Ok(());
         };

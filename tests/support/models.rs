@@ -3,7 +3,6 @@
 use std::collections::{HashMap, VecDeque};
 
 use chrono::TimeDelta;
-use super::alerts::alerts_of;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use switchboard::console::app::key::Key;
@@ -29,6 +28,8 @@ use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Sou
 use switchboard::domain::reset::Background;
 use switchboard::domain::session::{Hold, HoldReason, Session, SessionState, Usage};
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
+
+use super::alerts::alerts_of;
 
 /// The instant at which the tests look: a Sunday, 14:02 in Berlin.
 pub fn now() -> Time {

@@ -46,7 +46,8 @@ impl FromStr for AlertKey {
     type Err = BadAlertKey;
 
     fn from_str(text: &str) -> Result<Self, BadAlertKey> {
-        let well_formed = (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        let well_formed =
+            (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         if well_formed { Ok(Self(text.to_owned())) } else { Err(BadAlertKey(text.to_owned())) }
     }
 }

@@ -115,7 +115,7 @@ impl Alert {
 
     /// The alert after what was wrong was put right; none if it is not open.
     pub fn resolved(self, at: Time) -> Option<Self> {
-        self.is_open().then(|| Self { resolved_at: Some(at), ..self })
+        self.is_open().then_some(Self { resolved_at: Some(at), ..self })
     }
 
     /// The alert after a person said that they know, or took that back.

@@ -43,12 +43,12 @@ impl SessionAlarm {
 
     fn words(self, name: &str, error: Option<&str>) -> String {
         match self {
-            Self::Suspended(reason) => format!(
-                "{name} is suspended: {}; /unsuspend lifts it, a message starts anew",
-                reason.words()
-            ),
+            Self::Suspended(reason) => {
+                format!("{name} is suspended: {}; /unsuspend lifts it, a message starts anew", reason.words())
+            }
             Self::BackendDead => {
-                let why = error.map(excerpt).map(|error| format!(": {}", one_line(&error))).unwrap_or_default();
+                let why =
+                    error.map(excerpt).map(|error| format!(": {}", one_line(&error))).unwrap_or_default();
                 format!("{name}: the agent's backend fails{why}; /continue tries now")
             }
         }

@@ -257,13 +257,7 @@ impl Transitions for Tx<'_> {
         self.acknowledge_alert(key, what, at)
     }
 
-    fn alert_told(
-        &mut self,
-        key: &AlertKey,
-        raised_at: Time,
-        failure: Option<&str>,
-        at: Time,
-    ) -> Result<()> {
+    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()> {
         self.alert_told(key, raised_at, failure, at)
     }
 

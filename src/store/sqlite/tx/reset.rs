@@ -120,12 +120,7 @@ impl Tx<'_> {
         }
     }
 
-    fn forget_block(
-        &mut self,
-        standing: &mut Standing,
-        told: Option<&ToldBlock>,
-        at: Time,
-    ) -> Result<()> {
+    fn forget_block(&mut self, standing: &mut Standing, told: Option<&ToldBlock>, at: Time) -> Result<()> {
         if told.is_none() {
             return Ok(());
         }
