@@ -19,6 +19,7 @@ pub mod queue;
 pub mod recovery;
 pub mod reset;
 pub mod sanitize;
+pub mod schedule;
 pub mod session;
 pub mod slash;
 pub mod turn;
