@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "../tests/support/alerts.rs"]
+#[allow(unreachable_pub, reason = "a part of it is used here")]
+mod alerts;
 #[path = "../tests/support/models.rs"]
 #[allow(dead_code, unreachable_pub, reason = "a part of it is used here")]
 mod models;

@@ -35,6 +35,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
+            [CompletionResult]::new('cron', 'cron', [CompletionResultType]::ParameterValue, 'Scheduled tasks')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('suspend', 'suspend', [CompletionResultType]::ParameterValue, 'Give a session up: its turn is stopped, its queue held, and its next message starts anew')
             [CompletionResult]::new('unsuspend', 'unsuspend', [CompletionResultType]::ParameterValue, 'Take a suspension back: the session goes on with its history and its queue')
@@ -173,6 +174,36 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;conversation;help;help' {
+            break
+        }
+        'switchboard;cron' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('next', 'next', [CompletionResultType]::ParameterValue, 'The next slots of a schedule, one a line; what it means and its traps on standard error')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;cron;next' {
+            [CompletionResult]::new('--timezone', '--timezone', [CompletionResultType]::ParameterName, 'The time zone whose clock is meant [default: the operator''s]')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The instant after which the slots come, and from which intervals count [default: now]')
+            [CompletionResult]::new('--count', '--count', [CompletionResultType]::ParameterName, 'So many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;help' {
+            [CompletionResult]::new('next', 'next', [CompletionResultType]::ParameterValue, 'The next slots of a schedule, one a line; what it means and its traps on standard error')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;cron;help;next' {
+            break
+        }
+        'switchboard;cron;help;help' {
             break
         }
         'switchboard;events' {
@@ -323,6 +354,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
+            [CompletionResult]::new('cron', 'cron', [CompletionResultType]::ParameterValue, 'Scheduled tasks')
             [CompletionResult]::new('events', 'events', [CompletionResultType]::ParameterValue, 'What happened, oldest first; with --json sessions by their ids, else by their names')
             [CompletionResult]::new('suspend', 'suspend', [CompletionResultType]::ParameterValue, 'Give a session up: its turn is stopped, its queue held, and its next message starts anew')
             [CompletionResult]::new('unsuspend', 'unsuspend', [CompletionResultType]::ParameterValue, 'Take a suspension back: the session goes on with its history and its queue')
@@ -372,6 +404,13 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;conversation;state' {
+            break
+        }
+        'switchboard;help;cron' {
+            [CompletionResult]::new('next', 'next', [CompletionResultType]::ParameterValue, 'The next slots of a schedule, one a line; what it means and its traps on standard error')
+            break
+        }
+        'switchboard;help;cron;next' {
             break
         }
         'switchboard;help;events' {

@@ -28,6 +28,9 @@ _switchboard() {
             switchboard,conversation)
                 cmd="switchboard__subcmd__conversation"
                 ;;
+            switchboard,cron)
+                cmd="switchboard__subcmd__cron"
+                ;;
             switchboard,doctor)
                 cmd="switchboard__subcmd__doctor"
                 ;;
@@ -127,6 +130,18 @@ _switchboard() {
             switchboard__subcmd__conversation__subcmd__help,state)
                 cmd="switchboard__subcmd__conversation__subcmd__help__subcmd__state"
                 ;;
+            switchboard__subcmd__cron,help)
+                cmd="switchboard__subcmd__cron__subcmd__help"
+                ;;
+            switchboard__subcmd__cron,next)
+                cmd="switchboard__subcmd__cron__subcmd__next"
+                ;;
+            switchboard__subcmd__cron__subcmd__help,help)
+                cmd="switchboard__subcmd__cron__subcmd__help__subcmd__help"
+                ;;
+            switchboard__subcmd__cron__subcmd__help,next)
+                cmd="switchboard__subcmd__cron__subcmd__help__subcmd__next"
+                ;;
             switchboard__subcmd__help,completions)
                 cmd="switchboard__subcmd__help__subcmd__completions"
                 ;;
@@ -138,6 +153,9 @@ _switchboard() {
                 ;;
             switchboard__subcmd__help,conversation)
                 cmd="switchboard__subcmd__help__subcmd__conversation"
+                ;;
+            switchboard__subcmd__help,cron)
+                cmd="switchboard__subcmd__help__subcmd__cron"
                 ;;
             switchboard__subcmd__help,doctor)
                 cmd="switchboard__subcmd__help__subcmd__doctor"
@@ -208,6 +226,9 @@ _switchboard() {
             switchboard__subcmd__help__subcmd__conversation,state)
                 cmd="switchboard__subcmd__help__subcmd__conversation__subcmd__state"
                 ;;
+            switchboard__subcmd__help__subcmd__cron,next)
+                cmd="switchboard__subcmd__help__subcmd__cron__subcmd__next"
+                ;;
             *)
                 ;;
         esac
@@ -215,7 +236,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue recovery report send conversation events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -568,6 +589,96 @@ _switchboard() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        switchboard__subcmd__cron)
+            opts="-h --home --read-only --help next help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__cron__subcmd__help)
+            opts="next help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__cron__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__cron__subcmd__help__subcmd__next)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__cron__subcmd__next)
+            opts="-h --timezone --from --count --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --timezone)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         switchboard__subcmd__doctor)
             opts="-h --json --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -621,7 +732,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue recovery report send conversation events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="serve status sessions queue recovery report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -761,6 +872,34 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help__subcmd__conversation__subcmd__state)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__cron)
+            opts="next"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__cron__subcmd__next)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -32,6 +32,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
+            cand cron 'Scheduled tasks'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand suspend 'Give a session up: its turn is stopped, its queue held, and its next message starts anew'
             cand unsuspend 'Take a suspension back: the session goes on with its history and its queue'
@@ -154,6 +155,31 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;conversation;help;state'= {
         }
         &'switchboard;conversation;help;help'= {
+        }
+        &'switchboard;cron'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand next 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;cron;next'= {
+            cand --timezone 'The time zone whose clock is meant [default: the operator''s]'
+            cand --from 'The instant after which the slots come, and from which intervals count [default: now]'
+            cand --count 'So many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;help'= {
+            cand next 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;cron;help;next'= {
+        }
+        &'switchboard;cron;help;help'= {
         }
         &'switchboard;events'= {
             cand --after 'Everything after this event; without it the newest'
@@ -283,6 +309,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
+            cand cron 'Scheduled tasks'
             cand events 'What happened, oldest first; with --json sessions by their ids, else by their names'
             cand suspend 'Give a session up: its turn is stopped, its queue held, and its next message starts anew'
             cand unsuspend 'Take a suspension back: the session goes on with its history and its queue'
@@ -321,6 +348,11 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;conversation;show'= {
         }
         &'switchboard;help;conversation;state'= {
+        }
+        &'switchboard;help;cron'= {
+            cand next 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+        }
+        &'switchboard;help;cron;next'= {
         }
         &'switchboard;help;events'= {
         }

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_process_that_only_has_the_number_is_left_alone() {
-        let mut child = leader("sleep 1000");
+        let mut child = leader("exec sleep 1000");
         let process = kept(&child);
         for other in [
             ProcessIdentity { started: process.identity.started + 1, ..process.identity.clone() },

@@ -9,6 +9,7 @@ mod config;
 mod console;
 mod context;
 mod conversation;
+mod cron;
 mod doctor;
 mod events;
 mod feed;
@@ -62,6 +63,7 @@ enum Noun {
     Report(report::Report),
     Send(send::Send),
     Conversation(conversation::Conversation),
+    Cron(cron::Cron),
     Events(events::Events),
     Suspend(suspend::Suspend),
     Unsuspend(suspend::Unsuspend),
@@ -145,6 +147,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Report(report)) => report.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,
         Some(Noun::Conversation(conversation)) => conversation.run(&context, out).await,
+        Some(Noun::Cron(cron)) => cron.run(&context, out),
         Some(Noun::Events(events)) => events.run(&context, out).await,
         Some(Noun::Suspend(suspend)) => suspend.run(&context, out).await,
         Some(Noun::Unsuspend(unsuspend)) => unsuspend.run(&context, out).await,

@@ -7,6 +7,7 @@ use toml::de::DeValue;
 use super::settings::Config;
 use super::table::{Takes, is_platform_name};
 use crate::domain::nearest::nearest;
+use crate::domain::schedule::parse_zone;
 
 /// A value that a setting does not take.
 pub(super) struct Wrong {
@@ -92,8 +93,7 @@ impl Takes {
             }
             Self::Zone { put, .. } => {
                 let name = value.as_str().ok_or(WRONG)?;
-                let names = chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name());
-                let zone = name.parse().map_err(|_| Wrong { nearest: nearest(name, names) })?;
+                let zone = parse_zone(name).map_err(|unknown| Wrong { nearest: unknown.nearest })?;
                 put(config, zone);
                 Ok(name.into())
             }

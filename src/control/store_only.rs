@@ -118,6 +118,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
         Query::Search { .. } => Answer::Hits(Vec::new()),
         Query::Recovery { .. } => Answer::Recovery(Box::default()),
         Query::Report { .. } => Answer::Report(Box::default()),
+        Query::Alerts { .. } => Answer::Alerts(Vec::new()),
         Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
         Query::HostConversation { .. } => Answer::HostConversation(None),
         Query::Jobs(_) => Answer::Jobs(JobAnswer::List(Box::default())),

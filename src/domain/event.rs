@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Time;
+use super::alert::{Acknowledgement, AlertKey};
 use super::cron::{CronEvent, JobEvent, JobId};
 use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
@@ -371,6 +372,41 @@ pub enum EventKind {
         /// Why.
         why: String,
     },
+    /// Something blocks on a person.
+    AlertRaised {
+        /// The alert.
+        alert: AlertKey,
+        /// What is wrong, and what helps.
+        words: String,
+        /// How often it was raised since it was last resolved.
+        raises: u32,
+    },
+    /// A person said that they know of an alert, or took that back.
+    AlertAcknowledged {
+        /// The alert.
+        alert: AlertKey,
+        /// Which of the two.
+        what: Acknowledgement,
+    },
+    /// What an alert told of was put right.
+    AlertResolved {
+        /// The alert.
+        alert: AlertKey,
+    },
+    /// The alert command told an alert.
+    AlertTold {
+        /// The alert.
+        alert: AlertKey,
+        /// How often since it was raised.
+        times: u32,
+    },
+    /// The alert command failed.
+    AlertNotTold {
+        /// The alert.
+        alert: AlertKey,
+        /// Why.
+        why: String,
+    },
     /// Something outside a session that the operator should know.
     Notice {
         /// How much it matters.
@@ -415,11 +451,15 @@ impl EventKind {
             | Self::BootGuardHeld { .. }
             | Self::ResetBlocked(_)
             | Self::StoreWaited { .. } => Level::Warn,
-            Self::LeftoverFound { failure: Some(_), .. } => Level::Error,
+            Self::LeftoverFound { failure: Some(_), .. }
+            | Self::AlertRaised { raises: ..=1, .. }
+            | Self::AlertNotTold { .. } => Level::Error,
             Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
-            Self::ToolCalled { .. } | Self::ToolEnded { .. } | Self::Edited { .. } | Self::Moved { .. } => {
-                Level::Debug
-            }
+            Self::ToolCalled { .. }
+            | Self::ToolEnded { .. }
+            | Self::Edited { .. }
+            | Self::Moved { .. }
+            | Self::AlertRaised { .. } => Level::Debug,
             _ => Level::Info,
         }
     }
@@ -538,6 +578,21 @@ impl EventKind {
             }
             Self::Job { job, what } => what.words(job),
             Self::Cron(what) => what.words(),
+            Self::AlertRaised { words, raises: ..=1, .. } => format!("needs you: {words}"),
+            Self::AlertRaised { words, raises, .. } => format!("still needs you, time {raises}: {words}"),
+            Self::AlertAcknowledged { alert, what: Acknowledgement::Given } => {
+                format!("alert {alert} acknowledged: nobody is told again")
+            }
+            Self::AlertAcknowledged { alert, what: Acknowledgement::TakenBack } => {
+                format!("alert {alert} counts again")
+            }
+            Self::AlertResolved { alert } => format!("alert {alert} resolved"),
+            Self::AlertTold { alert, times } => {
+                format!("alert {alert} told by the alert command, {}", count(*times as usize, "time"))
+            }
+            Self::AlertNotTold { alert, why } => {
+                format!("alert {alert} NOT told: the alert command failed: {why}")
+            }
             Self::Notice { text, .. } => text.clone(),
         }
     }

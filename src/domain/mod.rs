@@ -3,6 +3,7 @@
 //! Pure: the time is an argument, randomness is an argument, nothing here touches a file, a
 //! database, a clock or a task. Every rule that another room applies is decided here.
 
+pub mod alert;
 pub mod api;
 pub mod conversation;
 pub mod cron;
@@ -18,6 +19,7 @@ pub mod queue;
 pub mod recovery;
 pub mod reset;
 pub mod sanitize;
+pub mod schedule;
 pub mod session;
 pub mod slash;
 pub mod turn;

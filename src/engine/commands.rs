@@ -8,6 +8,7 @@ use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::{slash, texts};
 use crate::domain::Time;
+use crate::domain::alert::{Acknowledgement, AlertKey};
 use crate::domain::api::{Command, Direction, Reply, SessionRow};
 use crate::domain::conversation::check_state;
 use crate::domain::event::{EventKind, count, excerpt};
@@ -100,6 +101,7 @@ pub(super) async fn carry_out(
             write(shared, move |store| store.note_look(at)).await?;
             Ok(done("noted"))
         }
+        Command::Acknowledge { alert, what } => acknowledge(shared, alert, what).await,
         Command::SetAgentState { key, state } => {
             check_state(&state).map_err(|error| Refusal::BadState(error.to_string()))?;
             write(shared, move |store| store.set_agent_state(&key, &state)).await?;
@@ -135,6 +137,19 @@ async fn bring_back(shared: &Arc<Shared>, session: SessionId) -> Result<Reply, R
     let left = write(shared, move |store| store.switch_session(&key, &session, at)).await?;
     let undo = left.map(|session| Box::new(Command::BringBack { session }));
     Ok(Reply::Done { words: "brought back".to_owned(), undo })
+}
+
+/// The words say how many are left, so that one key after the other can be pressed.
+async fn acknowledge(shared: &Arc<Shared>, alert: AlertKey, what: Acknowledgement) -> Result<Reply, Refusal> {
+    let (at, key) = (shared.now(), alert.clone());
+    write(shared, move |store| store.acknowledge_alert(&key, what, at)).await?;
+    let left = slash::read(shared, |queries| queries.counts()).await?.needs_you;
+    let words = match (what, left) {
+        (Acknowledgement::TakenBack, _) => return Ok(done(&format!("it counts again, {left} in all"))),
+        (Acknowledgement::Given, 0) => "acknowledged, none left".to_owned(),
+        (Acknowledgement::Given, left) => format!("acknowledged, {left} left"),
+    };
+    Ok(undoable(&words, Command::Acknowledge { alert, what: Acknowledgement::TakenBack }))
 }
 
 async fn submit(

@@ -36,6 +36,7 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
             Answer::Recovery(Box::new(queries.recovery(start.as_ref(), limit)?))
         }
         Query::Report { since } => Answer::Report(Box::new(queries.report(since)?)),
+        Query::Alerts { limit } => Answer::Alerts(queries.alerts(limit)?),
         Query::HostConversations { limit } => Answer::HostConversations(queries.host_conversations(limit)?),
         Query::HostConversation { key } => {
             Answer::HostConversation(queries.host_conversation(&key)?.map(Box::new))

@@ -2,6 +2,7 @@
 
 use super::{JobQueries, JobTransitions, StoreError};
 use crate::domain::Time;
+use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
@@ -171,6 +172,20 @@ pub trait Transitions: JobTransitions {
     /// Forgets a child whose engine died, and tells what became of it, unless it was gone.
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()>;
 
+    /// Raises an alert, by the rules of [`crate::domain::alert`]. That of a session which was given up, or
+    /// whose backend is dead, is raised and resolved by the transitions that change that.
+    fn raise_alert(&mut self, new: &NewAlert, at: Time) -> Result<()>;
+
+    /// Resolves an alert; false if it is not open.
+    fn resolve_alert(&mut self, key: &AlertKey, at: Time) -> Result<bool>;
+
+    /// Notes that a person knows of an open alert, or takes that back. Returns it as it is now.
+    fn acknowledge_alert(&mut self, key: &AlertKey, what: Acknowledgement, at: Time) -> Result<Alert>;
+
+    /// Notes that the alert command was run for the alert that was raised at `raised_at`, and what failed.
+    /// One that was raised anew since then is left as it is.
+    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()>;
+
     /// Deletes at most `limit` events older than `before`; returns how many.
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize>;
 }
@@ -226,6 +241,10 @@ pub trait Queries: JobQueries {
     fn host_conversations(&self, limit: usize) -> Result<Vec<HostConversation>>;
     /// One of them, by its key.
     fn host_conversation(&self, key: &SessionKey) -> Result<Option<HostConversation>>;
+    /// The open alerts, acknowledged ones too, the last raised first.
+    fn alerts(&self, limit: usize) -> Result<Vec<Alert>>;
+    /// The alerts that nobody acknowledged: those that were never told first, then by the last try.
+    fn alerts_to_tell(&self, limit: usize) -> Result<Vec<Alert>>;
     /// What the composer of a key holds and remembers: the draft, and what was sent or cleared, oldest first.
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
     /// The children of turns that were not seen to end, each with its session, by their numbers.
@@ -343,7 +362,7 @@ pub enum NewGate {
 pub struct Counts {
     /// Live sessions.
     pub sessions: usize,
-    /// Of these, those that need a person.
+    /// Open alerts that nobody acknowledged.
     pub needs_you: usize,
     /// Turns that run.
     pub running: usize,

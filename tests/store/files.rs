@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
+use switchboard::domain::alert::{AlertKey, Subject};
 use switchboard::domain::api::EventPage;
 use switchboard::domain::event::{Event, Level};
 use switchboard::domain::id::{SessionId, TurnId};
@@ -212,6 +213,30 @@ fn a_store_of_the_first_schema_is_brought_up_to_date_with_all_that_it_holds() {
     assert_eq!(opened.cut_turns, [TurnId(2)]);
     let hidden = database.step(|t| t.hide_turns(&a, 5, chrono::DateTime::UNIX_EPOCH)).unwrap().0;
     assert_eq!(hidden, [TurnId(1), TurnId(3)]);
+}
+
+#[test]
+fn sessions_that_needed_a_person_before_there_were_alerts_have_one() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let before = Connection::open(&path).unwrap();
+    before.execute_batch(include_str!("../../src/store/sqlite/migrations/0001.sql")).unwrap();
+    before.execute_batch(OF_THE_FIRST_SCHEMA).unwrap();
+    before
+        .execute(
+            "UPDATE sessions SET hold_reason = 'backend_error', hold_since = 7000 WHERE key LIKE '%:a'",
+            (),
+        )
+        .unwrap();
+    drop(before);
+
+    let database = Database::open(&path).unwrap();
+    let alerts = database.queries().alerts(10).unwrap();
+    let [alert] = &alerts[..] else { panic!("{alerts:?}") };
+    let Subject::Session(session) = &alert.subject;
+    assert_eq!(alert.key, AlertKey::session(session));
+    assert_eq!(alert.raised_at.timestamp(), 7);
+    assert_eq!(database.queries().counts().unwrap().needs_you, 1);
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use switchboard::domain::Time;
+use switchboard::domain::alert::{
+    Acknowledgement, Alert, AlertKey, NewAlert, SessionAlarm, Subject as AlertSubject, blocked_reset,
+};
 use switchboard::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
     RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
@@ -53,6 +56,7 @@ pub(crate) struct Model {
     conversations: Vec<HostConversation>,
     drafts: BTreeMap<String, String>,
     processes: Vec<(ChildProcess, Time)>,
+    alerts: BTreeMap<AlertKey, Alert>,
     remembered: Vec<(String, String)>,
 }
 
@@ -87,6 +91,7 @@ struct Kept {
     notice: Option<String>,
     left: Vec<ItemId>,
     told: Option<ToldBlock>,
+    alarmed: Option<SessionAlarm>,
 }
 
 #[derive(Debug, Clone)]
@@ -125,6 +130,7 @@ impl Default for Model {
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
             processes: Vec::new(),
+            alerts: BTreeMap::new(),
         }
     }
 }
@@ -283,6 +289,7 @@ impl Model {
             notice: None,
             left: Vec::new(),
             told: None,
+            alarmed: None,
         });
         self.tell(Some(id), EventKind::SessionCreated { key: key.clone(), previous }, at);
     }
@@ -466,6 +473,7 @@ impl Model {
         kept.session.marker = Some(marker);
         let cuts = kept.session.cuts;
         self.tell(Some(session), EventKind::SessionMarked { marker, cuts }, at);
+        self.settle_alarm(session, at);
     }
 
     fn unmark(&mut self, session: &SessionId, by: Clearing, at: Time) {
@@ -479,6 +487,7 @@ impl Model {
             row.ended = Some((Some(by), at));
         }
         self.tell(Some(session), EventKind::MarkerCleared { by }, at);
+        self.settle_alarm(session, at);
     }
 
     fn open_recoveries(&mut self, session: &SessionId) -> impl Iterator<Item = &mut Recovery> {
@@ -702,6 +711,7 @@ impl Model {
         self.kept_mut(session).session.hold = Some(hold);
         let waiting = self.waiting(session).len();
         self.tell(Some(session), EventKind::QueueHeld { hold, waiting }, at);
+        self.settle_alarm(session, at);
     }
 
     fn hold_stopped(&mut self, session: &SessionId, at: Time) {
@@ -715,6 +725,7 @@ impl Model {
         if let Some(hold) = self.kept_mut(session).session.hold.take() {
             let kind = EventKind::QueueReleased { reason: hold.reason, by: by.to_owned() };
             self.tell(Some(session), kind, at);
+            self.settle_alarm(session, at);
         }
     }
 
@@ -923,13 +934,20 @@ impl Model {
         };
         let reason = match decide(&new.reset, &facts, new.at) {
             ResetVerdict::Keep => {
-                self.kept_mut(&id).told = None;
+                if self.kept_mut(&id).told.take().is_some() {
+                    self.resolve(&AlertKey::blocked_reset(&id), new.at);
+                }
                 return id;
             }
             ResetVerdict::Blocked(block) => {
                 if let Some(news) = ToldBlock::news(kept.told.as_ref(), block, new.at) {
                     self.kept_mut(&id).told = Some(news.clone());
-                    self.tell(Some(&id), EventKind::ResetBlocked(news), new.at);
+                    self.tell(Some(&id), EventKind::ResetBlocked(news.clone()), new.at);
+                    if news.is_alarming() {
+                        self.raise(&blocked_reset(&id, kept.session.name(), &news), new.at);
+                    } else {
+                        self.resolve(&AlertKey::blocked_reset(&id), new.at);
+                    }
                 }
                 return id;
             }
@@ -968,7 +986,49 @@ impl Model {
         kept.session.ended = Some(Ended { at, reason });
         kept.session.hold = None;
         self.unmark(id, by, at);
+        self.settle_alarm(id, at);
+        self.resolve(&AlertKey::blocked_reset(id), at);
         self.tell(Some(id), EventKind::SessionEnded { reason, successor: successor.clone() }, at);
+    }
+
+    fn settle_alarm(&mut self, id: &SessionId, at: Time) {
+        let kept = self.kept(id).clone();
+        let alarm = match kept.session.ended {
+            None => SessionAlarm::of(kept.session.hold.map(|hold| hold.reason), kept.session.marker),
+            Some(_) => None,
+        };
+        if alarm == kept.alarmed {
+            return;
+        }
+        self.kept_mut(id).alarmed = alarm;
+        match alarm {
+            Some(alarm) => {
+                self.raise(&alarm.alert(id, kept.session.name(), kept.last_error.as_deref()), at);
+            }
+            None => {
+                self.resolve(&AlertKey::session(id), at);
+            }
+        }
+    }
+
+    fn raise(&mut self, new: &NewAlert, at: Time) {
+        let alert = Alert::raised(self.alerts.get(&new.key).cloned(), new, at);
+        let (key, words, raises) = (alert.key.clone(), alert.words.clone(), alert.raises);
+        self.keep_alert(&alert, EventKind::AlertRaised { alert: key, words, raises }, at);
+    }
+
+    fn resolve(&mut self, key: &AlertKey, at: Time) -> bool {
+        let Some(alert) = self.alerts.get(key).cloned().and_then(|alert| alert.resolved(at)) else {
+            return false;
+        };
+        self.keep_alert(&alert, EventKind::AlertResolved { alert: key.clone() }, at);
+        true
+    }
+
+    fn keep_alert(&mut self, alert: &Alert, kind: EventKind, at: Time) {
+        let AlertSubject::Session(session) = &alert.subject;
+        self.alerts.insert(alert.key.clone(), alert.clone());
+        self.tell(Some(session), kind, at);
     }
 
     fn shown_turns(&self, session: &SessionId) -> Vec<TurnId> {
@@ -1638,6 +1698,40 @@ impl Transitions for Model {
         Ok(())
     }
 
+    fn raise_alert(&mut self, new: &NewAlert, at: Time) -> Result<()> {
+        let AlertSubject::Session(session) = &new.subject;
+        self.known(session)?;
+        self.raise(new, at);
+        Ok(())
+    }
+
+    fn resolve_alert(&mut self, key: &AlertKey, at: Time) -> Result<bool> {
+        Ok(self.resolve(key, at))
+    }
+
+    fn acknowledge_alert(&mut self, key: &AlertKey, what: Acknowledgement, at: Time) -> Result<Alert> {
+        let Some(alert) = self.alerts.get(key).cloned() else {
+            return nothing(&format!("there is no alert {key}"));
+        };
+        let alert = alert.acknowledged(what, at)?;
+        self.keep_alert(&alert, EventKind::AlertAcknowledged { alert: key.clone(), what }, at);
+        Ok(alert)
+    }
+
+    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()> {
+        let Some(alert) = self.alerts.get(key).filter(|alert| alert.raised_at == raised_at) else {
+            return Ok(());
+        };
+        let alert = alert.clone().tried(failure, at);
+        let (key, times) = (key.clone(), alert.told.times);
+        let kind = match failure {
+            Some(why) => EventKind::AlertNotTold { alert: key, why: why.to_owned() },
+            None => EventKind::AlertTold { alert: key, times },
+        };
+        self.keep_alert(&alert, kind, at);
+        Ok(())
+    }
+
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {
         let newest = self.events.last().map(|event| event.seq);
         let count = self.events.len();
@@ -1782,7 +1876,7 @@ impl Queries for Model {
             .collect();
         Ok(Counts {
             sessions: live.len(),
-            needs_you: live.iter().filter(|row| row.state.needs_a_person()).count(),
+            needs_you: self.alerts.values().filter(|alert| alert.needs_you()).count(),
             running: self.running_turns().len(),
             waiting: self.items.iter().filter(|item| item.state == ItemState::Waiting).count(),
             marked: live.iter().filter(|row| row.session.marker.is_some()).count(),
@@ -2012,6 +2106,20 @@ impl Queries for Model {
 
     fn host_conversation(&self, key: &SessionKey) -> Result<Option<HostConversation>> {
         Ok(self.host_conversations(usize::MAX)?.into_iter().find(|known| known.key == *key))
+    }
+
+    fn alerts(&self, limit: usize) -> Result<Vec<Alert>> {
+        let mut open: Vec<Alert> = self.alerts.values().filter(|alert| alert.is_open()).cloned().collect();
+        open.sort_by_key(|alert| (std::cmp::Reverse(alert.raised_at), alert.key.clone()));
+        open.truncate(limit);
+        Ok(open)
+    }
+
+    fn alerts_to_tell(&self, limit: usize) -> Result<Vec<Alert>> {
+        let mut open: Vec<Alert> = self.alerts.values().filter(|alert| alert.needs_you()).cloned().collect();
+        open.sort_by_key(|alert| (alert.told.tried_at, alert.raised_at, alert.key.clone()));
+        open.truncate(limit);
+        Ok(open)
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

@@ -7,6 +7,7 @@
 use proptest::prelude::*;
 use std::path::Path;
 
+use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, RaisedBy, Subject};
 use switchboard::domain::api::{Direction, EventPage};
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
@@ -59,6 +60,10 @@ enum Op {
     Hide { session: usize, count: usize },
     Show { session: usize, turn: usize },
     Retry { session: usize },
+    RaiseAlert { session: usize, by: RaisedBy },
+    ResolveAlert { session: usize },
+    AcknowledgeAlert { session: usize, what: Acknowledgement },
+    AlertTold { alert: usize, failure: Option<String> },
     Prune { seconds: i64 },
     Crash { with_work: bool },
     Pass { seconds: i64 },
@@ -157,11 +162,26 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (n(), 0..3_usize).prop_map(|(session, count)| Op::Hide { session, count }),
         1 => (n(), n()).prop_map(|(session, turn)| Op::Show { session, turn }),
         2 => n().prop_map(|session| Op::Retry { session }),
+        1 => (n(), raised_by()).prop_map(|(session, by)| Op::RaiseAlert { session, by }),
+        1 => n().prop_map(|session| Op::ResolveAlert { session }),
+        2 => (n(), acknowledgement()).prop_map(|(session, what)| Op::AcknowledgeAlert { session, what }),
+        2 => (n(), any::<bool>()).prop_map(|(alert, failed)| Op::AlertTold {
+            alert,
+            failure: failed.then(|| "exit status 1".to_owned()),
+        }),
         1 => (0..100_i64).prop_map(|seconds| Op::Prune { seconds }),
         2 => any::<bool>().prop_map(|with_work| Op::Crash { with_work }),
         2 => (1..200_i64).prop_map(|seconds| Op::Pass { seconds }),
         2 => (1..60_000_i64).prop_map(|seconds| Op::Pass { seconds }),
     ]
+}
+
+fn raised_by() -> impl Strategy<Value = RaisedBy> {
+    prop_oneof![3 => Just(RaisedBy::Itself), 1 => Just(RaisedBy::Operator)]
+}
+
+fn acknowledgement() -> impl Strategy<Value = Acknowledgement> {
+    prop_oneof![2 => Just(Acknowledgement::Given), 1 => Just(Acknowledgement::TakenBack)]
 }
 
 /// What the choices of an operation mean now: the same for both stores.
@@ -171,6 +191,7 @@ struct Choices {
     turns: Vec<TurnId>,
     items: Vec<ItemId>,
     handed: Vec<ItemId>,
+    alerts: Vec<Alert>,
     seconds: i64,
     step: u32,
 }
@@ -289,6 +310,26 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::Retry { session: n } => {
             store.retry(&session(*n), Source::CommandLine, now).map(|accepted| format!("{accepted:?}"))
         }
+        Op::RaiseAlert { session: n, by } => {
+            let (session, words) = (session(*n), format!("words of step {}", c.step));
+            let key = AlertKey::session(&session);
+            let new = NewAlert { key, subject: Subject::Session(session), words, by: *by };
+            store.raise_alert(&new, now).map(|()| String::new())
+        }
+        Op::ResolveAlert { session: n } => {
+            store.resolve_alert(&AlertKey::session(&session(*n)), now).map(|was_open| was_open.to_string())
+        }
+        Op::AcknowledgeAlert { session: n, what } => store
+            .acknowledge_alert(&AlertKey::session(&session(*n)), *what, now)
+            .map(|alert| format!("{alert:?}")),
+        Op::AlertTold { alert, failure } => match pick(&c.alerts, *alert) {
+            Some(alert) => {
+                // Now and then one that is not the alert of its key any more.
+                let raised_at = if c.step.is_multiple_of(5) { at(-1) } else { alert.raised_at };
+                store.alert_told(&alert.key, raised_at, failure.as_deref(), now).map(|()| String::new())
+            }
+            None => said(String::new()),
+        },
         Op::Prune { seconds } => store.prune_events(at(*seconds), 10).map(|count| count.to_string()),
         Op::Crash { .. } => {
             store.open_run(&run(c.step as usize + 2, c.seconds)).map(|opened| format!("{opened:?}"))
@@ -315,6 +356,8 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:#?}", queries.events(EventPage::Newest, Level::Debug, None, 30)?),
         format!("{:#?}", queries.events(EventPage::Newest, Level::Warn, None, 5)?),
         format!("{:?}", queries.engine_hold()?),
+        format!("{:#?}", queries.alerts(3)?),
+        format!("{:#?}", queries.alerts_to_tell(3)?),
         format!("{:?}", queries.host_conversations(5)?),
         format!("{:?}", queries.processes()?),
         format!("{:?}", queries.resolve_session("t1", 5)?),
@@ -373,6 +416,7 @@ fn check(ops: &[Op], path: &Path) -> std::result::Result<(), TestCaseError> {
             items: model.items().iter().map(|item| item.id).collect(),
             handed: running.iter().flat_map(|turn| model.handed_to(*turn)).collect(),
             running,
+            alerts: model.alerts(usize::MAX).unwrap(),
             seconds,
             step: u32::try_from(step).unwrap(),
         };

@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 use switchboard::domain::Time;
+use switchboard::domain::alert::AlertKey;
 use switchboard::domain::event::{EventKind, Level};
 use switchboard::domain::history::Body;
 use switchboard::domain::id::{ItemId, SessionId};
@@ -283,6 +284,11 @@ fn a_block_alarms_after_a_day_once() {
         }
         let levels: Vec<Level> = blocks(bench, &first.session).into_iter().map(|(level, _)| level).collect();
         assert_eq!(levels, [Level::Warn, Level::Error]);
+        let [alert] = &bench.ask(|q| q.alerts(10))[..] else { panic!("one alert tells of it") };
+        assert_eq!((&alert.key, alert.raises), (&AlertKey::blocked_reset(&first.session), 1));
+        assert!(alert.words.contains("a reset is due (daily) and not done"), "{}", alert.words);
+        bench.step(|t| t.reset_session(&key("a"), &SessionId::new(at(9), 9), None, at(61 * HOUR))).unwrap();
+        assert_eq!(bench.ask(|q| q.alerts(10)), []);
     });
 }
 

@@ -1,6 +1,7 @@
 //! Helpers that the behaviour tests share.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
+pub mod alerts;
 pub mod clock;
 pub mod files;
 pub mod models;

@@ -14,6 +14,7 @@ use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::UNICODE;
 use switchboard::console::ui::theme::Theme;
 use switchboard::domain::Time;
+use switchboard::domain::alert::Alert;
 use switchboard::domain::api::{
     Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, JobAnswer, LiveOutput,
     Overview, Query, QueueRow, RecoveryPage, Report, RunningTurn, SessionPage, SessionRow, StreamKind,
@@ -27,6 +28,8 @@ use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Sou
 use switchboard::domain::reset::Background;
 use switchboard::domain::session::{Hold, HoldReason, Session, SessionState, Usage};
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
+
+use super::alerts::alerts_of;
 
 /// The instant at which the tests look: a Sunday, 14:02 in Berlin.
 pub fn now() -> Time {
@@ -119,6 +122,7 @@ impl Engine {
             Query::Search { .. } => Answer::Hits(Vec::new()),
             Query::Recovery { start, .. } => Answer::Recovery(Box::new(self.recovery_page(start.as_ref()))),
             Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
+            Query::Alerts { .. } => Answer::Alerts(self.alerts()),
             Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
             Query::HostConversation { .. } => Answer::HostConversation(None),
             Query::Jobs(_) => Answer::Jobs(JobAnswer::List(Box::default())),
@@ -140,12 +144,16 @@ impl Engine {
         }
     }
 
+    fn alerts(&self) -> Vec<Alert> {
+        alerts_of(&self.sessions, &[])
+    }
+
     fn overview(&self) -> Overview {
         let in_state = |state| self.sessions.iter().filter(|row| row.state == state).count();
         Overview {
             engine: self.status.clone(),
             sessions: self.sessions.len(),
-            needs_you: self.sessions.iter().filter(|row| row.state.needs_a_person()).count(),
+            needs_you: self.alerts().iter().filter(|alert| alert.needs_you()).count(),
             running: in_state(SessionState::Runs),
             waiting: self.queue.iter().filter(|row| row.item.state == ItemState::Waiting).count(),
             marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),

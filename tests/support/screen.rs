@@ -9,6 +9,7 @@ use switchboard::console::app::model::{Access, Model, Start};
 use switchboard::console::app::msg::{Effect, Failure, Measured, MouseOwner, Msg, Reach, Ticket, Timer};
 use switchboard::console::app::{start, update};
 use switchboard::domain::Time;
+use switchboard::domain::alert::{Alert, AlertKey};
 use switchboard::domain::api::*;
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::filter::{Filter, Subject};
@@ -18,6 +19,7 @@ use switchboard::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
 use switchboard::domain::session::{Session, SessionState};
 use switchboard::domain::turn::TurnState;
 
+use super::alerts::alerts_of;
 use super::models::idle;
 
 /// The tables that answer the screen's questions.
@@ -32,6 +34,8 @@ pub struct Tables {
     pub recovery: Vec<RecoveryPage>,
     pub report: Report,
     pub engine: EngineStatus,
+    /// The alerts that somebody acknowledged.
+    pub acknowledged: Vec<AlertKey>,
     pub asked: Vec<Query>,
 }
 
@@ -170,6 +174,7 @@ impl Screen {
             recovery: Vec::new(),
             report: Report::default(),
             engine,
+            acknowledged: Vec::new(),
             asked: Vec::new(),
         };
         let mut screen = Self {
@@ -340,6 +345,10 @@ impl Tables {
         self.sessions.iter().find(|row| row.session.id == *session)
     }
 
+    fn alerts(&self) -> Vec<Alert> {
+        alerts_of(&self.sessions, &self.acknowledged)
+    }
+
     /// Changes a session.
     pub fn change(&mut self, name: &str, change: impl FnOnce(&mut SessionRow)) {
         let row = self.sessions.iter_mut().find(|row| row.session.key == key(name)).unwrap();
@@ -351,7 +360,7 @@ impl Tables {
             Query::Overview => Answer::Overview(Box::new(Overview {
                 engine: self.engine.clone(),
                 sessions: self.sessions.len(),
-                needs_you: self.sessions.iter().filter(|row| row.state.needs_a_person()).count(),
+                needs_you: self.alerts().iter().filter(|alert| alert.needs_you()).count(),
                 running: self.sessions.iter().filter(|row| row.turn.is_some()).count(),
                 waiting: self.items.len(),
                 marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),
@@ -439,6 +448,7 @@ impl Tables {
                 Answer::Recovery(Box::new(RecoveryPage { starts, ..page }))
             }
             Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
+            Query::Alerts { .. } => Answer::Alerts(self.alerts()),
             Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
             Query::HostConversation { .. } => Answer::HostConversation(None),
             Query::Composer { key } => Answer::Composer(self.composers.get(key).cloned().unwrap_or_default()),

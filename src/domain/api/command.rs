@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cron::JobCommand;
+use crate::domain::alert::{Acknowledgement, AlertKey};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{Ack, Intent, PutBack, Source};
 use crate::domain::slash::Ask;
@@ -121,6 +122,14 @@ pub enum Command {
     },
     /// Note that a person uses a console now: the next one tells what happened since.
     Looked,
+    /// Say that a person knows of an alert, or take that back.
+    Acknowledge {
+        /// The alert.
+        alert: AlertKey,
+        /// Which of the two.
+        #[serde(default)]
+        what: Acknowledgement,
+    },
     /// Put a host conversation's state in place of the one before.
     SetAgentState {
         /// The conversation's key.

@@ -10,6 +10,7 @@ use super::cron::{JobAnswer, JobQuery};
 use super::recovery::RecoveryPage;
 use super::report::Report;
 use crate::domain::Time;
+use crate::domain::alert::Alert;
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
@@ -107,6 +108,11 @@ pub enum Query {
         /// Since when; none: since a console was last used.
         since: Option<Time>,
     },
+    /// The open alerts, acknowledged ones too, the last raised first.
+    Alerts {
+        /// At most so many.
+        limit: usize,
+    },
     /// The conversations of host applications, by id.
     HostConversations {
         /// At most so many.
@@ -187,6 +193,8 @@ pub enum Answer {
     Recovery(Box<RecoveryPage>),
     /// To [`Query::Report`].
     Report(Box<Report>),
+    /// To [`Query::Alerts`].
+    Alerts(Vec<Alert>),
     /// To [`Query::HostConversations`].
     HostConversations(Vec<HostConversation>),
     /// To [`Query::HostConversation`]; none if nobody has spoken in it.
@@ -206,7 +214,7 @@ pub struct Overview {
     pub engine: EngineStatus,
     /// Live sessions.
     pub sessions: usize,
-    /// Of these, those that need a person.
+    /// Open alerts that nobody acknowledged.
     pub needs_you: usize,
     /// Turns that run.
     pub running: usize,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::domain::Time;
+use crate::domain::alert::{Alert, AlertKey, Told};
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::{Marker, ResumePending, ResumeReason, SuspendReason, Suspended};
 use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
@@ -109,7 +110,7 @@ macro_rules! names {
     )+};
 }
 
-names!(SessionId, SessionKey);
+names!(SessionId, SessionKey, AlertKey);
 
 impl ToSql for RunId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -207,6 +208,24 @@ pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         created_at: time(row, "created_at")?,
         turn: row.get("turn")?,
         note: row.get("note")?,
+    })
+}
+
+/// Reads an alert from a row with all columns of `alerts`.
+pub(super) fn alert(row: &Row<'_>) -> rusqlite::Result<Alert> {
+    Ok(Alert {
+        key: row.get("key")?,
+        subject: from_json(row, "subject")?,
+        words: row.get("words")?,
+        raised_at: time(row, "raised_at")?,
+        raises: row.get("raises")?,
+        acknowledged_at: optional_time(row, "acknowledged_at")?,
+        resolved_at: optional_time(row, "resolved_at")?,
+        told: Told {
+            times: row.get("told")?,
+            tried_at: optional_time(row, "tried_at")?,
+            failure: row.get("failure")?,
+        },
     })
 }
 

@@ -12,8 +12,9 @@ impl Reader<'_> {
     pub(super) fn counts(&self) -> Result<Counts> {
         self.only(
             "SELECT live_sessions,
-                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank IN (?1, ?2)) AS needs_you,
-                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = ?3) AS running,
+                 (SELECT count(*) FROM alerts WHERE resolved_at IS NULL AND acknowledged_at IS NULL)
+                     AS needs_you,
+                 (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = ?1) AS running,
                  (SELECT count(*) FROM items WHERE state = 'waiting') AS waiting,
                  (SELECT count(*) FROM sessions WHERE marker IS NOT NULL AND ended_at IS NULL) AS marked,
                  max_cuts,
@@ -21,7 +22,7 @@ impl Reader<'_> {
                  CASE WHEN stopping_why IS NOT NULL THEN 'stopping'
                       WHEN held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate
              FROM house",
-            (SessionState::NeedsYou.rank(), SessionState::Suspended.rank(), SessionState::Runs.rank()),
+            (SessionState::Runs.rank(),),
             |row| {
                 Ok(Counts {
                     sessions: row.get("live_sessions")?,

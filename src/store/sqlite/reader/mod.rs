@@ -1,5 +1,6 @@
 //! The queries over SQLite.
 
+mod alerts;
 mod conversation;
 mod engine;
 mod events;
@@ -15,6 +16,7 @@ use rusqlite::{Connection, Params, Row};
 
 use super::sql;
 use crate::domain::Time;
+use crate::domain::alert::Alert;
 use crate::domain::api::{
     ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
@@ -149,6 +151,14 @@ impl Queries for Reader<'_> {
 
     fn host_conversation(&self, key: &SessionKey) -> Result<Option<HostConversation>> {
         self.host_conversation(key)
+    }
+
+    fn alerts(&self, limit: usize) -> Result<Vec<Alert>> {
+        self.alerts(limit)
+    }
+
+    fn alerts_to_tell(&self, limit: usize) -> Result<Vec<Alert>> {
+        self.alerts_to_tell(limit)
     }
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {

@@ -77,7 +77,8 @@ impl Tx<'_> {
     pub(super) fn hold(&mut self, standing: &mut Standing, hold: Hold, at: Time) -> Result<()> {
         standing.hold = Some(hold);
         let kind = EventKind::QueueHeld { hold, waiting: standing.waiting() };
-        self.tell_of(standing, kind, at).map(|_| ())
+        self.tell_of(standing, kind, at)?;
+        self.settle_alarm(standing, at)
     }
 
     /// Counts dead turns, holds the queue of a dead backend and releases that of a living one.
@@ -113,7 +114,8 @@ impl Tx<'_> {
     pub(super) fn release(&mut self, standing: &mut Standing, by: &str, at: Time) -> Result<()> {
         let Some(hold) = standing.hold.take() else { return Ok(()) };
         let kind = EventKind::QueueReleased { reason: hold.reason, by: by.to_owned() };
-        self.tell_of(standing, kind, at).map(|_| ())
+        self.tell_of(standing, kind, at)?;
+        self.settle_alarm(standing, at)
     }
 
     pub(super) fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {

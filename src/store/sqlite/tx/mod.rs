@@ -1,5 +1,6 @@
 //! The transitions over SQLite. Each runs inside a transaction that its caller commits.
 
+mod alerts;
 mod conversations;
 mod drafts;
 mod engine;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 use super::sql;
 use crate::domain::Time;
+use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::Direction;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
@@ -242,6 +244,22 @@ impl Transitions for Tx<'_> {
 
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()> {
         self.settle_process(child, fate, at)
+    }
+
+    fn raise_alert(&mut self, new: &NewAlert, at: Time) -> Result<()> {
+        self.raise_alert(new, at)
+    }
+
+    fn resolve_alert(&mut self, key: &AlertKey, at: Time) -> Result<bool> {
+        self.resolve_alert(key, at)
+    }
+
+    fn acknowledge_alert(&mut self, key: &AlertKey, what: Acknowledgement, at: Time) -> Result<Alert> {
+        self.acknowledge_alert(key, what, at)
+    }
+
+    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()> {
+        self.alert_told(key, raised_at, failure, at)
     }
 
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {

@@ -330,7 +330,8 @@ impl Tx<'_> {
             "UPDATE recoveries SET ended_at = ?2, cleared = ?3 WHERE session = ?1 AND ended_at IS NULL",
             (&standing.id, Millis(at), json(&by)?),
         )?;
-        self.tell_of(standing, EventKind::MarkerCleared { by }, at).map(|_| ())
+        self.tell_of(standing, EventKind::MarkerCleared { by }, at)?;
+        self.settle_alarm(standing, at)
     }
 
     /// Closes the calls of a turn that have no result: they may have run, and are never made again.
@@ -362,7 +363,8 @@ impl Tx<'_> {
     fn mark(&mut self, standing: &mut Standing, marker: Marker, at: Time) -> Result<()> {
         standing.marker = Some(marker);
         let kind = EventKind::SessionMarked { marker, cuts: standing.cuts };
-        self.tell_of(standing, kind, at).map(|_| ())
+        self.tell_of(standing, kind, at)?;
+        self.settle_alarm(standing, at)
     }
 
     /// Takes the marks away that a stop made which was called off.

@@ -8,6 +8,7 @@ use super::sessions::NewSession;
 use super::standing::Standing;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
+use crate::domain::alert::{AlertKey, blocked_reset};
 use crate::domain::event::EventKind;
 use crate::domain::id::{ItemId, SessionId};
 use crate::domain::marker::Clearing;
@@ -42,7 +43,7 @@ impl Tx<'_> {
             background: &background,
         };
         match decide(&message.reset, &facts, message.at) {
-            Verdict::Keep => self.forget_block(&standing.id, times.told.as_ref())?,
+            Verdict::Keep => self.forget_block(&mut standing, times.told.as_ref(), message.at)?,
             Verdict::Blocked(block) => {
                 self.tell_block(&mut standing, times.told.as_ref(), block, message.at)?
             }
@@ -109,14 +110,23 @@ impl Tx<'_> {
     ) -> Result<()> {
         let Some(news) = ToldBlock::news(told, block, at) else { return Ok(()) };
         self.execute("UPDATE sessions SET reset_block = ?2 WHERE id = ?1", (&standing.id, json(&news)?))?;
-        self.tell_of(standing, EventKind::ResetBlocked(news), at).map(|_| ())
+        let key = AlertKey::blocked_reset(&standing.id);
+        let alert = news.is_alarming().then(|| blocked_reset(&standing.id, standing.name(), &news));
+        self.tell_of(standing, EventKind::ResetBlocked(news), at)?;
+        match alert {
+            Some(alert) => self.raise_of(standing, &alert, at),
+            // Something else stands against it, and not for long.
+            None => self.resolve_of(standing, &key, at),
+        }
     }
 
-    fn forget_block(&mut self, session: &SessionId, told: Option<&ToldBlock>) -> Result<()> {
-        if told.is_some() {
-            self.execute("UPDATE sessions SET reset_block = NULL WHERE id = ?1", (session,))?;
+    fn forget_block(&mut self, standing: &mut Standing, told: Option<&ToldBlock>, at: Time) -> Result<()> {
+        if told.is_none() {
+            return Ok(());
         }
-        Ok(())
+        self.execute("UPDATE sessions SET reset_block = NULL WHERE id = ?1", (&standing.id,))?;
+        let key = AlertKey::blocked_reset(&standing.id);
+        self.resolve_of(standing, &key, at)
     }
 
     /// The line that the first turn of a session begins with.

@@ -6,6 +6,7 @@ use super::super::columns::Millis;
 use super::Tx;
 use super::standing::Standing;
 use crate::domain::Time;
+use crate::domain::alert::AlertKey;
 use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::marker::Clearing;
@@ -181,6 +182,9 @@ impl Tx<'_> {
         standing.live = false;
         standing.hold = None;
         self.clear_marker(standing, clearing, at)?;
+        self.settle_alarm(standing, at)?;
+        let blocked = AlertKey::blocked_reset(&standing.id);
+        self.resolve_of(standing, &blocked, at)?;
         self.tell_of(standing, EventKind::SessionEnded { reason, successor: successor.clone() }, at)?;
         self.save(standing)?;
         self.execute(

@@ -6,6 +6,7 @@ use rusqlite::{Row, params};
 use super::super::columns::{Millis, marker, marker_columns, optional_time, time};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
+use crate::domain::alert::SessionAlarm;
 use crate::domain::id::{ItemId, MessageId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
@@ -38,6 +39,8 @@ pub(super) struct Standing {
     pub(super) last_turn: Option<TurnId>,
     pub(super) last_message: Option<MessageId>,
     pub(super) last_event: Option<Seq>,
+    /// Why it needed a person when that was last told.
+    pub(super) alarmed: Option<SessionAlarm>,
     pub(super) gained: Gained,
 }
 
@@ -106,6 +109,16 @@ impl Standing {
     /// Refuses what can't be done during a turn.
     pub(super) fn refuse_during_turn(&self) -> Result<()> {
         if self.running.is_some() { Err(Refusal::TurnRuns.into()) } else { Ok(()) }
+    }
+
+    /// Why it needs a person.
+    pub(super) fn alarm(&self) -> Option<SessionAlarm> {
+        if self.live { SessionAlarm::of(self.hold.map(|hold| hold.reason), self.marker) } else { None }
+    }
+
+    /// What a person calls it.
+    pub(super) fn name(&self) -> &str {
+        self.title.as_deref().unwrap_or_else(|| self.key.parts().chat_id)
     }
 
     fn state(&self) -> SessionState {
@@ -211,7 +224,7 @@ impl Tx<'_> {
 /// Reads the columns of [`standing_where`] in their order: by name would take as long as the question.
 fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
     let mut cells = Cells { row, next: 0 };
-    Ok(Standing {
+    let mut standing = Standing {
         id: cells.next()?,
         key: cells.next()?,
         title: cells.next()?,
@@ -232,8 +245,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         last_turn: cells.next()?,
         last_message: cells.next()?,
         last_event: cells.next()?,
+        alarmed: None,
         gained: Gained::default(),
-    })
+    };
+    standing.alarmed = standing.alarm();
+    Ok(standing)
 }
 
 fn running_of(cells: &mut Cells<'_, '_>) -> rusqlite::Result<Option<RunningTurn>> {

@@ -1,0 +1,75 @@
+//! `switchboard cron`.
+
+use chrono::{DateTime, Utc};
+
+use super::Exit;
+use super::context::Context;
+use super::output::{Out, stderr_line};
+use crate::domain::Time;
+use crate::domain::schedule::{Lattice, Schedule, parse_zone};
+
+/// Scheduled tasks
+#[derive(Debug, clap::Args)]
+pub(super) struct Cron {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// The next slots of a schedule, one a line; what it means and its traps on standard error
+    Next(Next),
+}
+
+#[derive(Debug, clap::Args)]
+struct Next {
+    /// The schedule: "0 8 * * *", "weekdays at 9:30", "every 2h", "in 30m", "2026-12-24T18:00"
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    schedule: String,
+    /// The time zone whose clock is meant [default: the operator's]
+    #[arg(long, value_name = "TZ")]
+    timezone: Option<String>,
+    /// The instant after which the slots come, and from which intervals count [default: now]
+    #[arg(long, value_name = "RFC3339", value_parser = instant)]
+    from: Option<Time>,
+    /// So many
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    count: usize,
+}
+
+impl Cron {
+    pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        match self.what {
+            What::Next(next) => next.run(context, out),
+        }
+    }
+}
+
+impl Next {
+    fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let zone = match &self.timezone {
+            Some(name) => parse_zone(name)?,
+            None => context.config()?.timezone,
+        };
+        let from = self.from.unwrap_or_else(Utc::now);
+        let schedule: Schedule = self.schedule.parse()?;
+        schedule.check(zone, from)?;
+        let at = Lattice { zone, anchor: from };
+        let slots = std::iter::successors(schedule.next(from, &at), |&slot| schedule.next(slot, &at));
+        let mut slots = slots.take(self.count).peekable();
+        if self.count > 0 && slots.peek().is_none() {
+            anyhow::bail!("{schedule} has no slot after {}", from.with_timezone(&zone).to_rfc3339());
+        }
+        stderr_line(&schedule.words());
+        for warning in schedule.warnings(zone, from) {
+            stderr_line(&format!("! {}", warning.words()));
+        }
+        slots.try_for_each(|slot| out.line(&slot.with_timezone(&zone).to_rfc3339()))?;
+        Ok(Exit::Done)
+    }
+}
+
+fn instant(text: &str) -> Result<Time, String> {
+    let at = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
+    at.map_err(|_| "a time like 2026-11-29T14:00:00+01:00".to_owned())
+}

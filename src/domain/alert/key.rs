@@ -1,0 +1,85 @@
+//! Keys of alerts: one a subject and a cause, so that the same trouble is one alert.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+use crate::domain::id::SessionId;
+
+/// The most bytes of a key.
+const MAX_LENGTH: usize = 200;
+
+/// What an alert is about and why, in one word that a person can type: `session:20260131_093000_0badcafe`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AlertKey(String);
+
+/// A text that is no alert's key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no alert's key; `switchboard alerts` lists them")]
+pub struct BadAlertKey(String);
+
+impl AlertKey {
+    /// A session that does not go on without a person.
+    pub fn session(session: &SessionId) -> Self {
+        Self(format!("session:{session}"))
+    }
+
+    /// A session whose reset is due and has been blocked for too long.
+    pub fn blocked_reset(session: &SessionId) -> Self {
+        Self(format!("reset:{session}"))
+    }
+
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AlertKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for AlertKey {
+    type Err = BadAlertKey;
+
+    fn from_str(text: &str) -> Result<Self, BadAlertKey> {
+        let well_formed =
+            (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        if well_formed { Ok(Self(text.to_owned())) } else { Err(BadAlertKey(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for AlertKey {
+    type Error = BadAlertKey;
+
+    fn try_from(text: String) -> Result<Self, BadAlertKey> {
+        text.parse()
+    }
+}
+
+impl From<AlertKey> for String {
+    fn from(key: AlertKey) -> Self {
+        key.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Time;
+
+    #[test]
+    fn a_key_is_one_word_and_is_the_same_after_it_was_kept_as_text() {
+        let session = SessionId::new(Time::UNIX_EPOCH, 7);
+        let key = AlertKey::session(&session);
+        assert_eq!(key.as_str(), "session:19700101_000000_00000007");
+        assert_eq!(key.as_str().parse(), Ok(key.clone()));
+        assert_ne!(key, AlertKey::blocked_reset(&session));
+        for bad in ["", "two words", "line\nbreak", "\u{1b}[2J", &"x".repeat(201)] {
+            assert_eq!(bad.parse::<AlertKey>(), Err(BadAlertKey(bad.to_owned())));
+        }
+    }
+}

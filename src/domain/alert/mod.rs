@@ -1,0 +1,258 @@
+//! Alerts: what blocks on a person, one each, until it is resolved or acknowledged.
+//!
+//! An alert is *raised* by what went wrong and *resolved* by what puts it right; both happen in the step
+//! of the store that changes the thing itself. A person *acknowledges* it: it stays open, but the badge
+//! does not count it any more and nobody is told again. Raising an open alert once more is counted and
+//! tells nothing new; only after it was resolved a new raise begins it anew.
+
+mod key;
+mod session;
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+use super::Time;
+use super::id::SessionId;
+use super::queue::Refusal;
+
+pub use self::key::{AlertKey, BadAlertKey};
+pub use self::session::{SessionAlarm, blocked_reset};
+
+/// After how long a telling that failed is tried again, if the next one is not due before.
+pub const RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
+
+/// One thing that blocks on a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alert {
+    /// What it is about and why: at most one alert of a key is open.
+    pub key: AlertKey,
+    /// What the console jumps to.
+    pub subject: Subject,
+    /// What is wrong and what helps, in one line. Nothing foreign in it needs to be sanitized any more.
+    pub words: String,
+    /// When it was raised first since it was last resolved.
+    pub raised_at: Time,
+    /// How often it was raised since then.
+    pub raises: u32,
+    /// When a person said that they know.
+    pub acknowledged_at: Option<Time>,
+    /// When what was wrong was put right.
+    pub resolved_at: Option<Time>,
+    /// How the alert command told it.
+    pub told: Told,
+}
+
+/// What an alert is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "id", rename_all = "snake_case")]
+pub enum Subject {
+    /// A session.
+    Session(SessionId),
+}
+
+/// How an alert was told since it was raised.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// How often the alert command did it.
+    pub times: u32,
+    /// When it was last tried, with or without success.
+    pub tried_at: Option<Time>,
+    /// Why the last try failed.
+    pub failure: Option<String>,
+}
+
+/// An alert that is to be raised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAlert {
+    /// Its key.
+    pub key: AlertKey,
+    /// What it is about.
+    pub subject: Subject,
+    /// Its words, already sanitized.
+    pub words: String,
+    /// Who brought it about.
+    pub by: RaisedBy,
+}
+
+/// Who brought about what an alert tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RaisedBy {
+    /// It happened by itself.
+    Itself,
+    /// A person did it, who therefore knows: the alert begins as acknowledged.
+    Operator,
+}
+
+/// What a person does about an alert.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acknowledgement {
+    /// They know: nobody is told again.
+    #[default]
+    Given,
+    /// They take that back: it counts again.
+    TakenBack,
+}
+
+impl Alert {
+    /// The alert of a key after it was raised, with what was kept of it before.
+    pub fn raised(before: Option<Self>, new: &NewAlert, at: Time) -> Self {
+        let NewAlert { key, subject, words, by } = new.clone();
+        match before.filter(Self::is_open) {
+            Some(open) => Self { subject, words, raises: open.raises.saturating_add(1), ..open },
+            None => Self {
+                key,
+                subject,
+                words,
+                raised_at: at,
+                raises: 1,
+                acknowledged_at: (by == RaisedBy::Operator).then_some(at),
+                resolved_at: None,
+                told: Told::default(),
+            },
+        }
+    }
+
+    /// The alert after what was wrong was put right; none if it is not open.
+    pub fn resolved(self, at: Time) -> Option<Self> {
+        self.is_open().then_some(Self { resolved_at: Some(at), ..self })
+    }
+
+    /// The alert after a person said that they know, or took that back.
+    ///
+    /// # Errors
+    ///
+    /// It is not open, or that was said already.
+    pub fn acknowledged(self, what: Acknowledgement, at: Time) -> Result<Self, Refusal> {
+        let refuse = |why: &str| Err(Refusal::NothingTo(format!("alert {} {why}", self.key)));
+        match (what, self.acknowledged_at) {
+            _ if !self.is_open() => refuse("is resolved"),
+            (Acknowledgement::Given, Some(_)) => refuse("is acknowledged already"),
+            (Acknowledgement::TakenBack, None) => refuse("is not acknowledged"),
+            (Acknowledgement::Given, None) => Ok(Self { acknowledged_at: Some(at), ..self }),
+            (Acknowledgement::TakenBack, Some(_)) => Ok(Self { acknowledged_at: None, ..self }),
+        }
+    }
+
+    /// The alert after the command was run for it, with what failed.
+    pub fn tried(self, failure: Option<&str>, at: Time) -> Self {
+        let times = self.told.times + u32::from(failure.is_none());
+        Self { told: Told { times, tried_at: Some(at), failure: failure.map(str::to_owned) }, ..self }
+    }
+
+    /// Whether what it tells of is still so.
+    pub fn is_open(&self) -> bool {
+        self.resolved_at.is_none()
+    }
+
+    /// Whether a person must still look: one badge counts these.
+    pub fn needs_you(&self) -> bool {
+        self.is_open() && self.acknowledged_at.is_none()
+    }
+
+    /// When the alert command is due to tell it: once when it is raised, then after each `repeat` (none:
+    /// never again) as long as nobody acknowledged it. One that could not be told is tried again.
+    pub fn due(&self, repeat: Option<Duration>) -> Option<Time> {
+        if !self.needs_you() {
+            return None;
+        }
+        let Some(tried_at) = self.told.tried_at else { return Some(self.raised_at) };
+        let pause = match (&self.told.failure, repeat) {
+            (None, repeat) => repeat,
+            (Some(_), None) => Some(RETRY_AFTER),
+            (Some(_), Some(repeat)) => Some(repeat.min(RETRY_AFTER)),
+        };
+        pause.map(|pause| tried_at + pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeDelta;
+
+    const REPEAT: Option<Duration> = Some(Duration::from_secs(900));
+
+    fn at(second: i64) -> Time {
+        Time::UNIX_EPOCH + TimeDelta::seconds(second)
+    }
+
+    fn new(words: &str) -> NewAlert {
+        let session = SessionId::new(at(0), 1);
+        NewAlert {
+            key: AlertKey::session(&session),
+            subject: Subject::Session(session),
+            words: words.to_owned(),
+            by: RaisedBy::Itself,
+        }
+    }
+
+    fn raised() -> Alert {
+        Alert::raised(None, &new("stuck"), at(10))
+    }
+
+    #[test]
+    fn raising_an_open_alert_again_is_counted_and_tells_nothing_new() {
+        let told = raised().tried(None, at(11));
+        let again = Alert::raised(Some(told.clone()), &new("more stuck"), at(20));
+        let due = again.due(REPEAT);
+        assert_eq!(again, Alert { words: "more stuck".to_owned(), raises: 2, ..told });
+        assert_eq!(due, Some(at(911)));
+    }
+
+    #[test]
+    fn an_acknowledged_alert_begins_anew_only_after_it_was_resolved() {
+        let known = raised().acknowledged(Acknowledgement::Given, at(15)).unwrap();
+        let again = Alert::raised(Some(known), &new("stuck"), at(20));
+        assert!(!again.needs_you() && again.is_open());
+        assert_eq!((again.raises, again.due(REPEAT)), (2, None));
+        let resolved = again.resolved(at(30)).unwrap();
+        assert!(!resolved.needs_you());
+        let anew = Alert::raised(Some(resolved), &new("stuck"), at(40));
+        assert_eq!(anew, Alert { raised_at: at(40), ..raised() });
+        assert!(anew.needs_you());
+    }
+
+    #[test]
+    fn who_brought_it_about_knows_of_it() {
+        let by_operator = NewAlert { by: RaisedBy::Operator, ..new("given up") };
+        let alert = Alert::raised(None, &by_operator, at(10));
+        assert_eq!((alert.acknowledged_at, alert.is_open()), (Some(at(10)), true));
+        // Raised by itself before: the person has not said that they know that.
+        assert!(Alert::raised(Some(raised()), &by_operator, at(20)).needs_you());
+    }
+
+    #[test]
+    fn the_command_is_due_at_once_and_then_after_each_repeat() {
+        let alert = raised();
+        assert_eq!(alert.due(REPEAT), Some(at(10)));
+        let told = alert.tried(None, at(12));
+        assert_eq!((told.due(REPEAT), told.due(None)), (Some(at(912)), None));
+        let twice = told.tried(None, at(950));
+        assert_eq!((twice.told.times, twice.due(REPEAT)), (2, Some(at(1850))));
+        assert_eq!(twice.resolved(at(951)).unwrap().due(REPEAT), None);
+    }
+
+    #[test]
+    fn what_could_not_be_told_is_tried_again_even_where_nothing_is_repeated() {
+        let failed = raised().tried(Some("exit status 7"), at(12));
+        assert_eq!((failed.told.times, failed.told.failure.as_deref()), (0, Some("exit status 7")));
+        assert_eq!((failed.due(REPEAT), failed.due(None)), (Some(at(312)), Some(at(312))));
+        assert_eq!(failed.due(Some(Duration::from_secs(60))), Some(at(72)));
+        let told = failed.tried(None, at(312));
+        assert_eq!((told.told.failure.clone(), told.due(None)), (None, None));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_said_once_and_can_be_taken_back() {
+        use Acknowledgement::{Given, TakenBack};
+        let refused = |alert: Alert, what| alert.acknowledged(what, at(20)).unwrap_err().to_string();
+        assert!(refused(raised(), TakenBack).contains("is not acknowledged"));
+        let known = raised().acknowledged(Given, at(15)).unwrap();
+        assert!(refused(known.clone(), Given).contains("acknowledged already"));
+        assert_eq!(known.clone().acknowledged(TakenBack, at(20)).unwrap(), raised());
+        let resolved = known.resolved(at(30)).unwrap();
+        assert_eq!(resolved.clone().resolved(at(31)), None);
+        assert!(refused(resolved, Given).contains("is resolved"));
+    }
+}

@@ -1,0 +1,205 @@
+//! Alerts: raised and resolved in the step that changes what they tell of.
+
+use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, RaisedBy, Subject};
+use switchboard::domain::api::EventPage;
+use switchboard::domain::event::{EventKind, Level};
+use switchboard::domain::id::{SessionId, TurnId};
+use switchboard::domain::session::SessionState;
+use switchboard::domain::turn::Outcome;
+
+use crate::conformance::{Bench, failed, on_each, refused};
+use crate::given::{at, end, key, message, queued, run};
+
+fn open(bench: &Bench<'_>) -> Vec<Alert> {
+    bench.ask(|q| q.alerts(10))
+}
+
+fn need_you(bench: &Bench<'_>) -> usize {
+    bench.ask(|q| q.counts()).needs_you
+}
+
+/// The words of what was told of alerts in a session, in order.
+fn told(bench: &Bench<'_>, session: &SessionId) -> Vec<String> {
+    let events = bench.ask(|q| q.events(EventPage::Newest, Level::Debug, Some(session), 100));
+    events
+        .into_iter()
+        .filter_map(|event| match event.kind {
+            EventKind::AlertRaised { raises, .. } => Some(format!("raised {raises}")),
+            EventKind::AlertAcknowledged { what, .. } => Some(format!("acknowledged {what:?}")),
+            EventKind::AlertResolved { .. } => Some("resolved".to_owned()),
+            EventKind::AlertTold { times, .. } => Some(format!("told {times}")),
+            EventKind::AlertNotTold { why, .. } => Some(format!("not told: {why}")),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A session whose backend failed three times, with one item that waits behind that.
+fn with_a_dead_backend(bench: &mut Bench<'_>) -> SessionId {
+    let session = bench.send(message("a", "m1", 1)).session;
+    for text in ["q1", "q2", "q3"] {
+        bench.send(queued("a", text, 2));
+    }
+    for seconds in 3..6 {
+        assert_eq!(need_you(bench), 0);
+        fail(bench, &session, seconds);
+    }
+    session
+}
+
+fn fail(bench: &mut Bench<'_>, session: &SessionId, seconds: i64) -> TurnId {
+    let turn = bench.running(session).unwrap();
+    bench.finish(end(turn, failed(), seconds));
+    turn
+}
+
+#[test]
+fn a_dead_backend_raises_one_alert_that_probes_leave_alone_and_an_answer_resolves() {
+    on_each(|bench| {
+        let session = with_a_dead_backend(bench);
+        let [alert] = &open(bench)[..] else { panic!("{:?}", open(bench)) };
+        assert_eq!(alert.key, AlertKey::session(&session));
+        assert_eq!(alert.subject, Subject::Session(session.clone()));
+        assert_eq!((alert.raised_at, alert.raises), (at(5), 1));
+        assert!(alert.words.starts_with("a: the agent's backend fails: no answer"), "{}", alert.words);
+
+        bench.step(|t| t.probe_queues(at(35))).unwrap();
+        assert_eq!(need_you(bench), 1, "a probe that runs has proved nothing yet");
+        fail(bench, &session, 36);
+        assert_eq!(open(bench)[0].raises, 1, "nor does one more failure say anything new");
+
+        bench.step(|t| t.probe_queues(at(96))).unwrap();
+        let probe = bench.running(&session).unwrap();
+        bench.finish(end(probe, Outcome::Done, 97));
+        assert_eq!((open(bench).len(), need_you(bench)), (0, 0));
+        assert_eq!(told(bench, &session), ["raised 1", "resolved"]);
+    });
+}
+
+#[test]
+fn whoever_holds_the_queue_of_a_dead_backend_or_leaves_its_session_resolves_the_alert() {
+    on_each(|bench| {
+        let session = with_a_dead_backend(bench);
+        bench.step(|t| t.release_queue(&session, "/continue", at(10))).unwrap();
+        assert_eq!(need_you(bench), 0);
+        fail(bench, &session, 11);
+        assert_eq!((need_you(bench), open(bench)[0].raised_at), (1, at(11)), "it failed again: anew");
+        bench.step(|t| t.reset_session(&key("a"), &SessionId::new(at(12), 7), None, at(12))).unwrap();
+        assert_eq!((open(bench).len(), need_you(bench)), (0, 0));
+        assert_eq!(told(bench, &session), ["raised 1", "resolved", "raised 1", "resolved"]);
+    });
+}
+
+#[test]
+fn a_session_that_the_stuck_guard_gives_up_needs_you_and_unsuspend_resolves_that() {
+    on_each(|bench| {
+        let session = bench.send(message("a", "hangs", 1)).session;
+        for start in 2..=4 {
+            assert_eq!(need_you(bench), 0);
+            bench.step(|t| t.open_run(&run(start, 1000 * start as i64))).unwrap();
+        }
+        let [alert] = &open(bench)[..] else { panic!("{:?}", open(bench)) };
+        assert_eq!((alert.raised_at, need_you(bench)), (at(4000), 1));
+        assert!(alert.words.starts_with("a is suspended: cut off at one start after another"));
+        bench.step(|t| t.open_run(&run(5, 5000))).unwrap();
+        assert_eq!(open(bench), std::slice::from_ref(alert), "another start finds it as it was");
+        bench.step(|t| t.unsuspend_session(&session, at(5001))).unwrap();
+        assert_eq!(told(bench, &session), ["raised 1", "resolved"]);
+    });
+}
+
+#[test]
+fn a_session_that_the_operator_gives_up_is_listed_and_not_counted() {
+    on_each(|bench| {
+        let session = bench.send(message("a", "one", 1)).session;
+        bench.step(|t| t.suspend_session(&session, at(2))).unwrap();
+        assert_eq!((open(bench).len(), need_you(bench)), (1, 0));
+        assert_eq!(bench.ask(|q| q.alerts_to_tell(10)), []);
+        // The message that starts anew ends what the alert was about.
+        bench.send(message("a", "two", 3));
+        assert_eq!(open(bench), []);
+        assert_eq!(told(bench, &session), ["raised 1", "resolved"]);
+    });
+}
+
+#[test]
+fn a_dead_backend_that_is_given_up_is_still_the_same_alert() {
+    on_each(|bench| {
+        let session = with_a_dead_backend(bench);
+        bench.step(|t| t.suspend_session(&session, at(9))).unwrap();
+        let [alert] = &open(bench)[..] else { panic!("{:?}", open(bench)) };
+        assert_eq!((alert.raises, alert.raised_at, alert.needs_you()), (2, at(5), true));
+        assert!(alert.words.contains("given up by the operator"));
+    });
+}
+
+#[test]
+fn an_acknowledged_alert_is_open_and_not_counted_until_that_is_taken_back() {
+    use Acknowledgement::{Given, TakenBack};
+    on_each(|bench| {
+        let session = with_a_dead_backend(bench);
+        let alert = AlertKey::session(&session);
+        let known = bench.step(|t| t.acknowledge_alert(&alert, Given, at(7))).unwrap();
+        assert_eq!(known.acknowledged_at, Some(at(7)));
+        assert_eq!((open(bench), need_you(bench)), (vec![known], 0));
+        assert_eq!(bench.ask(|q| q.alerts_to_tell(10)), []);
+        refused(bench.step(|t| t.acknowledge_alert(&alert, Given, at(8))));
+        bench.step(|t| t.acknowledge_alert(&alert, TakenBack, at(9))).unwrap();
+        assert_eq!(need_you(bench), 1);
+        let row = bench.ask(|q| q.session(&session)).unwrap();
+        assert_eq!(row.state, SessionState::NeedsYou, "what is wrong is still wrong");
+        let other = AlertKey::session(&SessionId::new(at(0), 9));
+        let refusal = refused(bench.step(|t| t.acknowledge_alert(&other, Given, at(9))));
+        assert!(refusal.to_string().contains(other.as_str()));
+        assert_eq!(told(bench, &session), ["raised 1", "acknowledged Given", "acknowledged TakenBack"]);
+    });
+}
+
+#[test]
+fn how_an_alert_was_told_is_kept_with_it_and_never_with_a_later_one() {
+    on_each(|bench| {
+        let session = with_a_dead_backend(bench);
+        let alert = AlertKey::session(&session);
+        bench.step(|t| t.alert_told(&alert, at(5), Some("exit status 7"), at(6))).unwrap();
+        bench.step(|t| t.alert_told(&alert, at(5), None, at(7))).unwrap();
+        let kept = bench.ask(|q| q.alerts_to_tell(10)).remove(0).told;
+        assert_eq!((kept.times, kept.tried_at, kept.failure), (1, Some(at(7)), None));
+
+        bench.step(|t| t.release_queue(&session, "/continue", at(10))).unwrap();
+        fail(bench, &session, 11);
+        bench.step(|t| t.alert_told(&alert, at(5), None, at(12))).unwrap();
+        assert_eq!(open(bench)[0].told.tried_at, None, "the command told the one before");
+        let so_far = told(bench, &session);
+        assert_eq!(so_far, ["raised 1", "not told: exit status 7", "told 1", "resolved", "raised 1"]);
+    });
+}
+
+#[test]
+fn open_alerts_are_listed_from_the_newest_and_told_from_the_one_that_waits_longest() {
+    on_each(|bench| {
+        let ids: Vec<SessionId> = ["a", "b", "c"]
+            .iter()
+            .zip(1..)
+            .map(|(name, seconds)| bench.send(message(name, "hello", seconds)).session)
+            .collect();
+        for (session, seconds) in ids.iter().zip(10..) {
+            let new = NewAlert {
+                key: AlertKey::session(session),
+                subject: Subject::Session(session.clone()),
+                words: "look".to_owned(),
+                by: RaisedBy::Itself,
+            };
+            bench.step(|t| t.raise_alert(&new, at(seconds))).unwrap();
+        }
+        let keys =
+            |alerts: Vec<Alert>| -> Vec<AlertKey> { alerts.into_iter().map(|alert| alert.key).collect() };
+        let [a, b, c] = [0, 1, 2].map(|n| AlertKey::session(&ids[n]));
+        bench.step(|t| t.alert_told(&a, at(10), None, at(20))).unwrap();
+        assert_eq!(keys(open(bench)), [c.clone(), b.clone(), a.clone()]);
+        assert_eq!(keys(bench.ask(|q| q.alerts(2))), [c.clone(), b.clone()]);
+        assert_eq!(keys(bench.ask(|q| q.alerts_to_tell(10))), [b.clone(), c, a]);
+        assert!(bench.step(|t| t.resolve_alert(&b, at(30))).unwrap());
+        assert!(!bench.step(|t| t.resolve_alert(&b, at(31))).unwrap());
+        assert_eq!(need_you(bench), 2);
+    });
+}
