@@ -2,10 +2,13 @@
 //!
 //! A [`Definition`] is what the record of a job means, and a [`Job`] a definition that was checked.
 
+pub mod document;
 mod fault;
 mod id;
 mod job;
+pub mod record;
 mod target;
+pub mod unreadable;
 
 pub use fault::Fault;
 pub use id::{JobId, JobIdError};
