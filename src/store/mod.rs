@@ -7,6 +7,7 @@
 
 mod answer;
 mod error;
+pub mod jobs_file;
 mod readers;
 pub mod sqlite;
 mod transitions;

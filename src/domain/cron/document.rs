@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::record::{self, Record};
 use super::unreadable::Unreadable;
 use super::{Definition, Fault, JobId};
@@ -30,7 +32,7 @@ pub struct Document {
 }
 
 /// How the records stand in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shape {
     /// A list, by itself or as `jobs` of an object.
     List,
@@ -204,7 +206,7 @@ impl Document {
 const NEIGHBOURS: usize = 8;
 
 /// A record that was taken out, with what is needed to put it back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removed {
     /// The record as it was written.
     pub record: String,

@@ -6,6 +6,7 @@ pub mod document;
 mod fault;
 mod id;
 mod job;
+pub mod merge;
 pub mod record;
 mod target;
 pub mod unreadable;
