@@ -3,7 +3,6 @@
 //! Places come from `serde_json`'s raw values, which are slices of the text and cost one pass; a concrete
 //! syntax tree (`jsonc-parser`) would accept comments that Hermes refuses, and build a node a token.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -313,7 +312,7 @@ fn span(parsed: &str, part: &str, start: usize) -> Range<usize> {
     at..at + part.len()
 }
 
-fn entries(text: &str, blank: &Cow<'_, str>, found: &Found) -> Vec<Entry> {
+fn entries(text: &str, blank: &str, found: &Found) -> Vec<Entry> {
     let (mut line, mut counted) = (1, 0);
     let read = found.parts.iter().enumerate().map(|(place, part)| {
         line += text[counted..part.span.start].matches('\n').count();

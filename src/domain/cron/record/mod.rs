@@ -268,9 +268,11 @@ mod tests {
         }
     }
 
+    type Change = fn(&mut Definition);
+
     #[test]
     fn an_edit_changes_one_value_in_its_authors_shape() {
-        let table: [(&str, fn(&mut Definition), &str, &str); 14] = [
+        let table: [(&str, Change, &str, &str); 14] = [
             (OURS, |job| job.schedule = "@hourly".to_owned(), "\"0 8 * * *\"", "\"@hourly\""),
             (OURS, |job| job.skills = vec!["x".to_owned()], "\"summarizer\"", "\"x\""),
             (
@@ -341,6 +343,33 @@ mod tests {
         let running =
             edited("{\"id\":\"a\",\"state\":\"paused\",\"schedule\":\"@daily\"}", |job| job.enabled = true);
         assert_eq!(running, "{\"id\":\"a\",\"state\":\"scheduled\",\"schedule\":\"@daily\"}");
+    }
+
+    #[test]
+    fn a_schedule_of_hermes_stays_an_object_where_hermes_has_a_kind_for_it() {
+        for (schedule, object) in [
+            (
+                "weekdays at 9:30",
+                r#"{"kind": "cron", "expr": "30 9 * * 1-5", "display": "weekdays at 9:30"}"#,
+            ),
+            ("2h", r#"{"kind": "interval", "minutes": 120, "display": "2h"}"#),
+            (
+                "2026-12-24 18:00+01:00",
+                r#"{"kind": "once", "run_at": "2026-12-24T18:00+01:00", "display": "2026-12-24 18:00+01:00"}"#,
+            ),
+            ("quartz: 0 30 9 ? * MON-FRI", r#""quartz: 0 30 9 ? * MON-FRI""#),
+            ("in 30m", r#""in 30m""#),
+        ] {
+            let mut to = definition(HERMES);
+            to.schedule = schedule.to_owned();
+            let written = edit(HERMES, &to);
+            let expected = HERMES
+                .replace(r#"{"kind": "interval", "minutes": 30, "display": "every 30m"}"#, object)
+                .replace(r#"_display": "every 30m""#, &format!("_display\": {schedule:?}"));
+            assert_eq!(written, expected);
+            let read = definition(&written).schedule;
+            assert_eq!(read.parse::<crate::domain::schedule::Schedule>().unwrap(), schedule.parse().unwrap());
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::cron::Fault;
 use crate::domain::json::quoted;
+use crate::domain::schedule::Schedule;
 
 /// The schedule as text.
 pub(super) fn read(raw: &str) -> Result<String, Fault> {
@@ -47,8 +48,28 @@ fn from_object(object: &Map<String, Value>) -> Result<String, Fault> {
     }
 }
 
-/// A schedule in the shape of the field as it was.
+/// A schedule in the shape of the field as it was. What Hermes has no kind for becomes a text.
 pub(super) fn shaped(text: &str, before: Option<&str>) -> String {
-    let _ = before;
-    quoted(text)
+    let object = before.is_some_and(|raw| raw.starts_with('{'));
+    let parts = if object { text.parse().ok().and_then(|schedule| hermes(&schedule)) } else { None };
+    match parts {
+        Some((kind, name, value)) => {
+            format!("{{\"kind\": {kind:?}, {name:?}: {value}, \"display\": {}}}", quoted(text))
+        }
+        None => quoted(text),
+    }
+}
+
+/// Hermes' kind of a schedule, and the name and value of the field that belongs to it.
+fn hermes(schedule: &Schedule) -> Option<(&'static str, &'static str, String)> {
+    match schedule {
+        Schedule::Cron(cron) => {
+            // Quartz has more to say than the five fields.
+            let expression = Some(cron.to_string()).filter(|text| !text.starts_with("quartz"))?;
+            Some(("cron", "expr", quoted(&expression)))
+        }
+        Schedule::Every(length) => Some(("interval", "minutes", length.duration().num_minutes().to_string())),
+        Schedule::At(moment) => Some(("once", "run_at", quoted(&moment.to_string()))),
+        Schedule::In(_) => None,
+    }
 }
