@@ -45,6 +45,11 @@ impl Home {
         self.root.join("keymap.toml")
     }
 
+    /// The scheduled tasks.
+    pub fn jobs_file(&self) -> PathBuf {
+        self.root.join("jobs.json")
+    }
+
     /// The database.
     pub fn state_db(&self) -> PathBuf {
         self.root.join("state.db")

@@ -4,6 +4,7 @@
 //! checking, the commented default file and the documentation are made from them.
 
 mod document;
+pub mod files;
 mod home;
 mod load;
 mod lock;

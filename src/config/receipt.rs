@@ -4,9 +4,10 @@
 //! later end than the one that wrote it.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::Path;
 
+use super::files::{Replacement, free_name, sync_folder};
 use super::home::{Home, HomeError};
 use crate::domain::Time;
 use crate::domain::recovery::{FoundReceipt, Receipt};
@@ -17,16 +18,12 @@ const MAX_BYTES: u64 = 4096;
 /// Writes the receipt, readable by its owner alone (0600). When this returns it is on the disk.
 pub fn leave_receipt(home: &Home, receipt: &Receipt) -> Result<(), HomeError> {
     let path = home.receipt_file();
-    write(home, &path, receipt).map_err(|source| HomeError::of(&path, source))
+    write(&path, receipt).map_err(|source| HomeError::of(&path, source))
 }
 
-fn write(home: &Home, path: &Path, receipt: &Receipt) -> io::Result<()> {
-    let mut file = tempfile::Builder::new().prefix(".clean_shutdown.").tempfile_in(home.root())?;
-    serde_json::to_writer(&mut file, receipt)?;
-    file.write_all(b"\n")?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    sync_folder(home)
+fn write(path: &Path, receipt: &Receipt) -> io::Result<()> {
+    let text = serde_json::to_string(receipt)? + "\n";
+    Replacement::of(path, text.as_bytes())?.take_place()
 }
 
 /// Reads the receipt and takes it away at once. A broken one is kept beside it as
@@ -40,7 +37,7 @@ pub fn take_receipt(home: &Home, at: Time) -> Result<FoundReceipt, HomeError> {
         }
         Err(Unread::Missing) => return Ok(FoundReceipt::Nothing),
         Err(Unread::Broken(why)) => {
-            let aside = free_name(&path, at);
+            let aside = free_name(&path, "corrupt", at);
             let kept = match fs::rename(&path, &aside) {
                 Ok(()) => format!("kept as {}", aside.display()),
                 Err(error) => format!("left where it is, it can't be moved: {error}"),
@@ -48,7 +45,7 @@ pub fn take_receipt(home: &Home, at: Time) -> Result<FoundReceipt, HomeError> {
             FoundReceipt::Broken { why: format!("{}: {why}; {kept}", path.display()) }
         }
     };
-    sync_folder(home).map_err(|source| HomeError::of(home.root(), source))?;
+    sync_folder(home.root()).map_err(|source| HomeError::of(home.root(), source))?;
     Ok(found)
 }
 
@@ -71,18 +68,6 @@ fn read(path: &Path) -> Result<Receipt, Unread> {
         return Err(Unread::Broken("the file is empty".to_owned()));
     }
     serde_json::from_slice(&bytes).map_err(|error| Unread::Broken(error.to_string()))
-}
-
-/// A name for a broken file that nothing has yet, so that an earlier one is not lost.
-fn free_name(path: &Path, at: Time) -> PathBuf {
-    let first = format!("{}.corrupt-{}", path.display(), at.format("%Y%m%dT%H%M%SZ"));
-    let later = (2_u32..).map(|n| format!("{first}-{n}"));
-    let mut names = std::iter::once(first.clone()).chain(later).map(PathBuf::from);
-    names.find(|name| name.symlink_metadata().is_err()).unwrap_or_else(|| first.into())
-}
-
-fn sync_folder(home: &Home) -> io::Result<()> {
-    File::open(home.root())?.sync_all()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod event;
 pub mod filter;
 pub mod history;
 pub mod id;
+pub mod json;
 pub mod marker;
 pub mod nearest;
 pub mod process;

@@ -1,12 +1,12 @@
 //! A session as a document, written to the home's `exports/`.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::shared::Shared;
 use super::slash::read;
+use crate::config::files::{Replacement, folder_of};
 use crate::domain::api::{Answer, Query, SessionRow};
 use crate::domain::queue::Refusal;
 use crate::domain::slash::ExportFormat;
@@ -36,11 +36,6 @@ pub(super) async fn write(
 
 /// Writes beside the target and renames, so that a full disk leaves the earlier document whole.
 fn replace(path: &Path, document: &str) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(document.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    fs::create_dir_all(folder_of(path))?;
+    Replacement::of(path, document.as_bytes())?.take_place()
 }

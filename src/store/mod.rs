@@ -8,6 +8,7 @@
 mod answer;
 mod error;
 mod job_transitions;
+pub mod jobs_file;
 mod readers;
 pub mod sqlite;
 mod transitions;

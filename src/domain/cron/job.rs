@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, JobId, Target};
+use crate::domain::schedule::{Schedule, parse_zone};
 
 /// A job as its author wrote it: plain values, each of the right kind, not yet checked against the rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,17 +81,24 @@ impl Definition {
         }
     }
 
-    /// The job, if it can be fired; else everything that is wrong with it.
+    /// The job, if it can be fired; else everything that is wrong with it. Whether its schedule ever comes in its
+    /// zone is not asked here: that is `Schedule::check`, which needs to know what time it is.
     pub fn check(self) -> Result<Job, Vec<Fault>> {
         let mut faults = Vec::new();
         let zone = self.timezone.as_deref().map(zone).transpose().unwrap_or_else(|fault| {
             faults.push(fault);
             None
         });
+        let schedule = self.schedule.parse::<Schedule>().map_err(|error| {
+            faults.insert(0, Fault::new("schedule", &format!("{:?}", self.schedule), error));
+        });
         self.check_work(&mut faults);
         self.check_places(&mut faults);
         self.check_limits(&mut faults);
-        if faults.is_empty() { Ok(Job { definition: self, zone }) } else { Err(faults) }
+        match schedule {
+            Ok(schedule) if faults.is_empty() => Ok(Job { definition: self, schedule, zone }),
+            _ => Err(faults),
+        }
     }
 
     /// There must be something to do.
@@ -148,8 +156,7 @@ fn wrong(field: &str, value: &str, why: impl fmt::Display) -> Fault {
 }
 
 fn zone(name: &str) -> Result<Tz, Fault> {
-    let unknown = |_| wrong("timezone", name, "is no time zone: write a name like Europe/Berlin or UTC");
-    name.parse().map_err(unknown)
+    parse_zone(name).map_err(|error| wrong("timezone", name, error))
 }
 
 /// Whether a path names something inside the folder that it is joined to.
@@ -164,6 +171,8 @@ fn stays_inside(path: &str) -> bool {
 pub struct Job {
     /// What was written.
     pub definition: Definition,
+    /// When it is due.
+    pub schedule: Schedule,
     /// Its own zone, where it has one.
     pub zone: Option<Tz>,
 }
@@ -327,8 +336,19 @@ mod tests {
         let nowhere = Definition { timezone: Some("Europe/Nowhere".to_owned()), ..job() };
         assert_eq!(
             faults(nowhere),
-            ["timezone \"Europe/Nowhere\": is no time zone: write a name like Europe/Berlin or UTC"]
+            [
+                "timezone \"Europe/Nowhere\": there is no time zone \"Europe/Nowhere\"; write an IANA name such as Europe/Berlin"
+            ]
         );
+    }
+
+    #[test]
+    fn a_job_knows_when_it_is_due() {
+        assert_eq!(job().check().unwrap().schedule, "daily at 8am".parse().unwrap());
+        for wrong in ["every 0m", "", "soon", "0 0 8 * * *"] {
+            let told = faults(Definition { schedule: wrong.to_owned(), ..job() });
+            assert!(told.len() == 1 && told[0].starts_with(&format!("schedule {wrong:?}: ")), "{told:?}");
+        }
     }
 
     #[test]

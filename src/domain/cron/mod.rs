@@ -2,12 +2,16 @@
 //!
 //! A [`Definition`] is what the record of a job means, and a [`Job`] a definition that was checked.
 
+pub mod document;
 mod event;
 mod execution;
 mod fault;
 mod id;
 mod job;
+pub mod merge;
+pub mod record;
 mod target;
+pub mod unreadable;
 
 pub use event::{CronEvent, JobEvent};
 pub use execution::{
