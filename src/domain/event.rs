@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use super::Time;
 use super::alert::{Acknowledgement, AlertKey};
+use super::damage::{LogDamage, Lost};
 use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
@@ -396,6 +397,8 @@ pub enum EventKind {
         /// Why.
         why: String,
     },
+    /// The store's log was damaged when it was opened.
+    LogDamaged(LogDamage),
     /// Something outside a session that the operator should know.
     Notice {
         /// How much it matters.
@@ -437,8 +440,10 @@ impl EventKind {
             | Self::LeftoverFound { failure: None, .. }
             | Self::BootGuardHeld { .. }
             | Self::ResetBlocked(_)
-            | Self::StoreWaited { .. } => Level::Warn,
+            | Self::StoreWaited { .. }
+            | Self::LogDamaged(LogDamage { lost: Lost::PerhapsOne, .. }) => Level::Warn,
             Self::LeftoverFound { failure: Some(_), .. }
+            | Self::LogDamaged(LogDamage { lost: Lost::AtLeast(_), .. })
             | Self::AlertRaised { raises: ..=1, .. }
             | Self::AlertNotTold { .. } => Level::Error,
             Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
@@ -578,6 +583,7 @@ impl EventKind {
             Self::AlertNotTold { alert, why } => {
                 format!("alert {alert} NOT told: the alert command failed: {why}")
             }
+            Self::LogDamaged(damage) => damage.words(),
             Self::Notice { text, .. } => text.clone(),
         }
     }

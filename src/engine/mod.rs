@@ -137,6 +137,11 @@ async fn open_run(
         receipt,
         limits: shared.settings.recovery.limits,
     };
+    let damage = shared.store.log_damage().cloned();
+    if let Some(damage) = &damage {
+        // Told at once: until it is in the store nothing else tells of it.
+        tracing::error!("{}", damage.words());
+    }
     shared
         .store
         .write(move |transitions| {
@@ -145,6 +150,9 @@ async fn open_run(
             }
             for (child, fate) in &leftovers {
                 transitions.settle_process(child, fate, new.at)?;
+            }
+            if let Some(damage) = &damage {
+                transitions.record(None, EventKind::LogDamaged(damage.clone()), new.at)?;
             }
             transitions.open_run(&new)
         })

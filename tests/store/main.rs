@@ -8,6 +8,7 @@ mod conversations;
 mod files;
 mod given;
 mod leases;
+mod log;
 mod model;
 mod random;
 mod reading;
