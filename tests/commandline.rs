@@ -7,6 +7,8 @@ mod support;
 mod assets;
 #[path = "commandline/conversations.rs"]
 mod conversations;
+#[path = "commandline/cron.rs"]
+mod cron;
 #[path = "commandline/engine.rs"]
 mod engine;
 #[path = "commandline/homes.rs"]

@@ -275,7 +275,7 @@ fn what_is_no_cron_is_refused_with_the_field_and_a_hint() {
         ),
         (
             "CRON_TZ=Asia/Tokyo 0 9 * * *",
-            "schedule \"cron_tz=asia/tokyo 0 9 * * *\": the time zone is no part of the schedule; drop \"asia/tokyo\" here and set the job's \"timezone\" to it",
+            "schedule \"CRON_TZ=Asia/Tokyo 0 9 * * *\": the time zone is no part of the schedule; drop \"Asia/Tokyo\" here and set the job's \"timezone\" to it",
         ),
         ("0 ＊ * * *", "hour \"＊\": ＊ is the full-width form of a sign; write the plain *"),
         (
