@@ -3,6 +3,8 @@
 
 mod support;
 
+#[path = "commandline/alerts.rs"]
+mod alerts;
 #[path = "commandline/assets.rs"]
 mod assets;
 #[path = "commandline/conversations.rs"]
