@@ -136,10 +136,10 @@ async fn after_a_restart_it_goes_on_where_it_was() {
     backend_dies(&world, "told").await;
     is_told(&mut world, 1).await;
     world.advance(600).await;
-    let mut world = world.restart(setup.clone()).await;
+    let world = world.restart(setup.clone()).await;
     world.advance(299).await;
     // What was raised while no command was set is told by the first engine that has one.
-    let mut world = world.restart(Setup::default()).await;
+    let world = world.restart(Setup::default()).await;
     let untold = backend_dies(&world, "untold").await;
     let mut world = world.restart(setup).await;
     is_told(&mut world, 1).await;
