@@ -3,10 +3,14 @@
 
 mod support;
 
+#[path = "commandline/alerts.rs"]
+mod alerts;
 #[path = "commandline/assets.rs"]
 mod assets;
 #[path = "commandline/conversations.rs"]
 mod conversations;
+#[path = "commandline/cron.rs"]
+mod cron;
 #[path = "commandline/engine.rs"]
 mod engine;
 #[path = "commandline/homes.rs"]

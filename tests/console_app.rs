@@ -5,6 +5,7 @@
 mod support;
 
 mod console_app {
+    mod alerts;
     mod anything;
     mod conversation;
     mod keys;

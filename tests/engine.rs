@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "engine/alerts.rs"]
+mod alerts;
 #[path = "engine/handles.rs"]
 mod handles;
 #[path = "engine/recovery.rs"]

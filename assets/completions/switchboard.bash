@@ -16,6 +16,9 @@ _switchboard() {
             ",$1")
                 cmd="switchboard"
                 ;;
+            switchboard,alerts)
+                cmd="switchboard__subcmd__alerts"
+                ;;
             switchboard,completions)
                 cmd="switchboard__subcmd__completions"
                 ;;
@@ -82,6 +85,18 @@ _switchboard() {
             switchboard,unsuspend)
                 cmd="switchboard__subcmd__unsuspend"
                 ;;
+            switchboard__subcmd__alerts,acknowledge)
+                cmd="switchboard__subcmd__alerts__subcmd__acknowledge"
+                ;;
+            switchboard__subcmd__alerts,help)
+                cmd="switchboard__subcmd__alerts__subcmd__help"
+                ;;
+            switchboard__subcmd__alerts__subcmd__help,acknowledge)
+                cmd="switchboard__subcmd__alerts__subcmd__help__subcmd__acknowledge"
+                ;;
+            switchboard__subcmd__alerts__subcmd__help,help)
+                cmd="switchboard__subcmd__alerts__subcmd__help__subcmd__help"
+                ;;
             switchboard__subcmd__config,check)
                 cmd="switchboard__subcmd__config__subcmd__check"
                 ;;
@@ -141,6 +156,9 @@ _switchboard() {
                 ;;
             switchboard__subcmd__cron__subcmd__help,next)
                 cmd="switchboard__subcmd__cron__subcmd__help__subcmd__next"
+                ;;
+            switchboard__subcmd__help,alerts)
+                cmd="switchboard__subcmd__help__subcmd__alerts"
                 ;;
             switchboard__subcmd__help,completions)
                 cmd="switchboard__subcmd__help__subcmd__completions"
@@ -208,6 +226,9 @@ _switchboard() {
             switchboard__subcmd__help,unsuspend)
                 cmd="switchboard__subcmd__help__subcmd__unsuspend"
                 ;;
+            switchboard__subcmd__help__subcmd__alerts,acknowledge)
+                cmd="switchboard__subcmd__help__subcmd__alerts__subcmd__acknowledge"
+                ;;
             switchboard__subcmd__help__subcmd__config,check)
                 cmd="switchboard__subcmd__help__subcmd__config__subcmd__check"
                 ;;
@@ -236,7 +257,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue recovery report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery alerts report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -246,6 +267,88 @@ _switchboard() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__alerts)
+            opts="-h --limit --json --home --read-only --help acknowledge help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__alerts__subcmd__acknowledge)
+            opts="-h --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__alerts__subcmd__help)
+            opts="acknowledge help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__alerts__subcmd__help__subcmd__acknowledge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__alerts__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -732,8 +835,36 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue recovery report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="serve status sessions queue recovery alerts report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__alerts)
+            opts="acknowledge"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__alerts__subcmd__acknowledge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -29,6 +29,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
+            cand alerts 'What needs a person: open alerts, the last raised first'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
@@ -87,6 +88,30 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
             cand -h 'Print help'
             cand --help 'Print help'
+        }
+        &'switchboard;alerts'= {
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand acknowledge 'Say that you know: the alert stays open, but is not counted and not told again'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;alerts;acknowledge'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;alerts;help'= {
+            cand acknowledge 'Say that you know: the alert stays open, but is not counted and not told again'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;alerts;help;acknowledge'= {
+        }
+        &'switchboard;alerts;help;help'= {
         }
         &'switchboard;report'= {
             cand --since 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used]'
@@ -306,6 +331,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand sessions 'The sessions, most urgent first'
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
+            cand alerts 'What needs a person: open alerts, the last raised first'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
@@ -333,6 +359,11 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;queue'= {
         }
         &'switchboard;help;recovery'= {
+        }
+        &'switchboard;help;alerts'= {
+            cand acknowledge 'Say that you know: the alert stays open, but is not counted and not told again'
+        }
+        &'switchboard;help;alerts;acknowledge'= {
         }
         &'switchboard;help;report'= {
         }

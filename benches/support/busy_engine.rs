@@ -77,6 +77,7 @@ impl BusyEngine {
             recovery: config.recovery,
             handles: config.handles,
             session_reset: config.session_reset,
+            alert_command: None,
             receipt: FoundReceipt::Nothing,
             timezone: chrono_tz::UTC,
             exports: home.exports(),

@@ -4,10 +4,12 @@
 //! [`Handle`] for a session; the handle runs turns, one at a time. The engine keeps it between them,
 //! unless the backend says that it is for one turn.
 
+mod alert_command;
 mod command;
 mod openai;
 mod practice;
 mod process;
+mod program;
 mod utf8;
 
 use std::path::Path;
@@ -23,6 +25,7 @@ use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::Usage;
 
+pub use alert_command::{AlertCommand, NotTold};
 pub use process::{Children, NewChild, end_leftover};
 
 /// Makes the backend that the settings name. `home` is where commands run that name no folder.

@@ -135,6 +135,8 @@ fn options(context: &Context, config: &Config, own: &Arc<Own>) -> anyhow::Result
         glyphs: config.console.glyphs,
         mouse: config.console.mouse,
         synchronized_output: config.console.synchronized_output,
+        bell: config.alerts.bell,
+        desktop_notification: config.alerts.desktop_notification,
         zone: config.timezone,
         keymap,
         notices,

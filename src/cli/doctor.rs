@@ -13,6 +13,7 @@ use super::output::{AsJson, Form, Out};
 use crate::agent;
 use crate::config::{self, Config, Home};
 use crate::control::{SocketClient, StoreOnly};
+use crate::domain::damage::Lost;
 
 /// Examine the home, the settings, the store, the agent and the terminal
 #[derive(Debug, clap::Args)]
@@ -57,8 +58,13 @@ impl Doctor {
         let mut findings = home(context.home.root());
         findings.push(settings);
         findings.extend(keys(&context.home));
-        findings.push(engine(context).await);
-        findings.push(store(context, &config).await);
+        let (engine, runs) = engine(context).await;
+        findings.push(engine);
+        // Opening the store would take away what tells an engine's start of the damage.
+        findings.push(match (runs, log(&context.home)) {
+            (Runs::No, Some(damage)) => damage,
+            _ => store(context, &config).await,
+        });
         findings.push(agent(context, &config).await);
         findings.push(terminal());
         for finding in &findings {
@@ -132,11 +138,34 @@ fn keys(home: &Home) -> Vec<Finding> {
     }
 }
 
-async fn engine(context: &Context) -> Finding {
+/// Whether an engine may be writing to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    Perhaps,
+    No,
+}
+
+async fn engine(context: &Context) -> (Finding, Runs) {
     match SocketClient::connect(&context.home).await {
-        Ok(Some(engine)) => Finding::ok("engine", format!("runs, pid {}", engine.hello().pid)),
-        Ok(None) => Finding::ok("engine", "none runs for this home"),
-        Err(error) => Finding::fail("engine", error.to_string()),
+        Ok(Some(engine)) => {
+            (Finding::ok("engine", format!("runs, pid {}", engine.hello().pid)), Runs::Perhaps)
+        }
+        Ok(None) => (Finding::ok("engine", "none runs for this home"), Runs::No),
+        Err(error) => (Finding::fail("engine", error.to_string()), Runs::Perhaps),
+    }
+}
+
+/// What of the store's log can't be read.
+fn log(home: &Home) -> Option<Finding> {
+    let told = |lost: Lost| {
+        let words = lost.words();
+        format!("the store's log {words}; the next start copies it and goes on from the commit before")
+    };
+    match StoreOnly::examine_log(home) {
+        Ok(Some(lost @ Lost::PerhapsOne)) => Some(Finding::warn("store", told(lost))),
+        Ok(Some(lost @ Lost::AtLeast(_))) => Some(Finding::fail("store", told(lost))),
+        // What is wrong with the store as a whole is told of the store.
+        Ok(None) | Err(_) => None,
     }
 }
 

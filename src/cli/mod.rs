@@ -4,6 +4,7 @@
 //! failure. Errors are one line on standard error, with what to do; whatever is printed has passed
 //! the sanitizer.
 
+mod alerts;
 mod completions;
 mod config;
 mod console;
@@ -60,6 +61,7 @@ enum Noun {
     Sessions(sessions::Sessions),
     Queue(queue::Queue),
     Recovery(recovery::Recovery),
+    Alerts(alerts::Alerts),
     Report(report::Report),
     Send(send::Send),
     Conversation(conversation::Conversation),
@@ -144,6 +146,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Sessions(sessions)) => sessions.run(&context, out).await,
         Some(Noun::Queue(queue)) => queue.run(&context, out).await,
         Some(Noun::Recovery(recovery)) => recovery.run(&context, out).await,
+        Some(Noun::Alerts(alerts)) => alerts.run(&context, out).await,
         Some(Noun::Report(report)) => report.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,
         Some(Noun::Conversation(conversation)) => conversation.run(&context, out).await,

@@ -48,8 +48,8 @@ fn print(overview: &Overview, console: Option<&Forecast>, clock: &Clock, out: &m
     if engine.run.is_some() {
         line("agent", engine.agent.clone())?;
     }
-    let (needs_you, of) = (overview.needs_you, overview.sessions);
-    line("sessions", format!("{of} live, {needs_you} need you"))?;
+    line("alerts", alerts_words(overview.needs_you))?;
+    line("sessions", format!("{} live", overview.sessions))?;
     let cut_off = if engine.run.is_some() { "running" } else { "cut off" };
     line("work", format!("{} {cut_off}, {} waiting", overview.running, overview.waiting))?;
     if let Some(forecast) = console {
@@ -60,6 +60,14 @@ fn print(overview: &Overview, console: Option<&Forecast>, clock: &Clock, out: &m
         line("store", format!("can't be written since {}: {}", clock.full(trouble.since), trouble.why))?;
     }
     Ok(())
+}
+
+fn alerts_words(needs_you: usize) -> String {
+    match needs_you {
+        0 => "nothing needs you".to_owned(),
+        1 => "1 needs you; `switchboard alerts` tells what".to_owned(),
+        many => format!("{many} need you; `switchboard alerts` tells what"),
+    }
 }
 
 fn engine_words(engine: &EngineStatus, clock: &Clock) -> String {

@@ -1,5 +1,6 @@
 //! The home folder: where everything of one engine is kept.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -104,9 +105,10 @@ impl Home {
     fn write_default_config(&self) -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(&self.root)?;
         file.write_all(DEFAULT_FILE.as_bytes())?;
+        file.as_file().sync_all()?;
         match file.persist_noclobber(self.config_file()) {
             Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
-            _ => Ok(()),
+            _ => File::open(&self.root)?.sync_all(),
         }
     }
 }

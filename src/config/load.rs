@@ -410,6 +410,13 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
             },
             sign_of_life: Duration::ZERO,
         },
+        alerts: AlertsConfig {
+            command: Vec::new(),
+            repeat: None,
+            timeout: Duration::ZERO,
+            bell: Bell::Off,
+            desktop_notification: DesktopNotification::Off,
+        },
         handles: HandlesConfig { idle: Duration::ZERO, max: 0 },
         console: ConsoleConfig {
             theme: String::new(),

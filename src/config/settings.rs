@@ -23,6 +23,8 @@ pub struct Config {
     pub engine: EngineConfig,
     /// `[recovery]`.
     pub recovery: RecoveryConfig,
+    /// `[alerts]`.
+    pub alerts: AlertsConfig,
     /// `[handles]`.
     pub handles: HandlesConfig,
     /// `[console]`.
@@ -124,6 +126,39 @@ pub struct RecoveryConfig {
     pub limits: Limits,
     /// How often the engine stamps that it is alive (`sign_of_life_seconds`).
     pub sign_of_life: Duration,
+}
+
+/// How alerts reach someone who does not look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlertsConfig {
+    /// The program that tells of an alert, and its arguments (`command`); empty: none.
+    pub command: Vec<String>,
+    /// After how long it tells again what nobody acknowledged (`repeat_minutes`); none: never.
+    pub repeat: Option<Duration>,
+    /// How long it may take (`timeout_seconds`).
+    pub timeout: Duration,
+    /// Whether a console rings the terminal's bell (`bell`).
+    pub bell: Bell,
+    /// Whether a console asks the terminal for a notification (`desktop_notification`).
+    pub desktop_notification: DesktopNotification,
+}
+
+/// Whether an alert rings the terminal's bell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bell {
+    /// It does.
+    On,
+    /// It does not.
+    Off,
+}
+
+/// Whether an alert is shown by the terminal as a notification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DesktopNotification {
+    /// It is, where the terminal can.
+    On,
+    /// It is not.
+    Off,
 }
 
 /// The settings of the agents' handles.

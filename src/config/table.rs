@@ -6,7 +6,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::settings::{BackendKind, Config, Glyphs, Mouse, OnTerminalClose, SynchronizedOutput};
+use super::settings::{
+    BackendKind, Bell, Config, DesktopNotification, Glyphs, Mouse, OnTerminalClose, SynchronizedOutput,
+};
 
 /// A setting's declaration.
 #[derive(Debug, Clone, Copy)]
@@ -371,6 +373,45 @@ pub const TABLE: &[Setting] = &[
         "recovery.sign_of_life_seconds",
         "How often the engine writes that it is alive. After a crash the last time it did counts as the end.",
         seconds(10, 1, 600, |config, s| config.recovery.sign_of_life = Duration::from_secs(s)),
+    ),
+    setting(
+        "alerts.command",
+        "A program that tells of an alert, and its arguments: run once when one is raised, with the alert as JSON on its standard input and SWITCHBOARD_ALERT_KEY and SWITCHBOARD_ALERT_WORDS in its environment. Without it only who looks is told.",
+        Takes::Argv {
+            example: &["curl", "-sS", "--fail", "--data-binary", "@-", "https://ntfy.sh/my-switchboard"],
+            put: |config, argv| config.alerts.command = argv,
+        },
+    ),
+    setting(
+        "alerts.repeat_minutes",
+        "After so many minutes an alert that nobody acknowledged is told again; 0 is never. One that could not be told is tried again after five minutes at the latest.",
+        whole(15, 0, 10_080, |config, m| {
+            config.alerts.repeat = (m > 0).then(|| Duration::from_secs(m * 60));
+        }),
+    ),
+    setting(
+        "alerts.timeout_seconds",
+        "How long the program may take before it is killed with all its children.",
+        seconds(30, 1, 3600, |config, s| config.alerts.timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "alerts.bell",
+        "Whether a console rings the terminal's bell at a new alert.",
+        Takes::Switch {
+            default: false,
+            put: |config, on| config.alerts.bell = if on { Bell::On } else { Bell::Off },
+        },
+    ),
+    setting(
+        "alerts.desktop_notification",
+        "Whether a console asks the terminal to show a new alert as a notification (OSC 9); not every terminal can.",
+        Takes::Switch {
+            default: false,
+            put: |config, on| {
+                config.alerts.desktop_notification =
+                    if on { DesktopNotification::On } else { DesktopNotification::Off };
+            },
+        },
     ),
     setting(
         "handles.idle_minutes",

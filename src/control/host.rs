@@ -11,7 +11,7 @@ use super::in_process::{InProcess, listen};
 use super::owner;
 use super::protocol::Hello;
 use super::server::{Server, ServerError};
-use crate::agent;
+use crate::agent::{self, AlertCommand};
 use crate::config::{Config, EngineLock, Home, HomeError, LockError, leave_receipt, take_receipt};
 use crate::domain::Time;
 use crate::domain::api::{EngineRun, Update};
@@ -81,6 +81,7 @@ impl Host {
             recovery: config.recovery,
             session_reset: config.session_reset.clone(),
             handles: config.handles,
+            alert_command: AlertCommand::new(config, home.root()),
             receipt,
             timezone: config.timezone,
             exports: home.exports(),

@@ -12,9 +12,10 @@ use crate::domain::api::{
     Answer, Command, ComposerMemory, ConversationPage, EngineStatus, JobAnswer, Overview, Query, Reply,
     SessionPage, SessionRow, Update,
 };
+use crate::domain::damage::Lost;
 use crate::domain::queue::{Gate, Refusal};
 use crate::engine::{Clock, SystemClock};
-use crate::store::{Readers, StoreError, answer};
+use crate::store::{Readers, StoreError, answer, sqlite};
 
 /// Reads a home's store while no engine runs. Every command needs an engine and is refused.
 pub struct StoreOnly {
@@ -32,6 +33,11 @@ impl StoreOnly {
             Err(error) => return Err(error),
         };
         Ok(Self { readers, config })
+    }
+
+    /// Looks at the store's log, which opening the store changes: what of it can't be read, if anything.
+    pub fn examine_log(home: &Home) -> Result<Option<Lost>, StoreError> {
+        sqlite::examine_log(&home.state_db())
     }
 
     /// Examines the whole file; none where nothing is kept yet, else what is wrong, one line each.

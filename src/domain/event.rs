@@ -10,6 +10,7 @@ use std::str::FromStr;
 use super::Time;
 use super::alert::{Acknowledgement, AlertKey};
 use super::cron::{CronEvent, JobEvent, JobId};
+use super::damage::{LogDamage, Lost};
 use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
@@ -407,6 +408,8 @@ pub enum EventKind {
         /// Why.
         why: String,
     },
+    /// The store's log was damaged when it was opened.
+    LogDamaged(LogDamage),
     /// Something outside a session that the operator should know.
     Notice {
         /// How much it matters.
@@ -450,8 +453,10 @@ impl EventKind {
             | Self::LeftoverFound { failure: None, .. }
             | Self::BootGuardHeld { .. }
             | Self::ResetBlocked(_)
-            | Self::StoreWaited { .. } => Level::Warn,
+            | Self::StoreWaited { .. }
+            | Self::LogDamaged(LogDamage { lost: Lost::PerhapsOne, .. }) => Level::Warn,
             Self::LeftoverFound { failure: Some(_), .. }
+            | Self::LogDamaged(LogDamage { lost: Lost::AtLeast(_), .. })
             | Self::AlertRaised { raises: ..=1, .. }
             | Self::AlertNotTold { .. } => Level::Error,
             Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
@@ -593,6 +598,7 @@ impl EventKind {
             Self::AlertNotTold { alert, why } => {
                 format!("alert {alert} NOT told: the alert command failed: {why}")
             }
+            Self::LogDamaged(damage) => damage.words(),
             Self::Notice { text, .. } => text.clone(),
         }
     }

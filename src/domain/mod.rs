@@ -7,6 +7,7 @@ pub mod alert;
 pub mod api;
 pub mod conversation;
 pub mod cron;
+pub mod damage;
 pub mod document;
 pub mod event;
 pub mod filter;

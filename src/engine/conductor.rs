@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::alerts;
 use super::shared::Shared;
 use super::turn::{self, Running};
+use crate::agent::AlertCommand;
 use crate::domain::Time;
 use crate::domain::api::{Drain, EngineHold, Update};
 use crate::domain::event::{Event, EventKind};
@@ -63,6 +65,7 @@ pub(super) struct Conductor {
     probe_at: Option<Time>,
     prune_at: Instant,
     index_at: Option<Instant>,
+    alert_news: Arc<Notify>,
     stopping: Stopping,
 }
 
@@ -97,13 +100,15 @@ impl Conductor {
             probe_at: None,
             prune_at: Instant::now(),
             index_at: Some(Instant::now() + INDEX_AFTER),
+            alert_news: Arc::default(),
             stopping: Stopping::No,
         }
     }
 
     /// Conducts until the engine has stopped.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self, alert_command: Option<AlertCommand>) {
         let signs = AbortOnDropHandle::new(tokio::spawn(stamp_signs_of_life(Arc::clone(&self.shared))));
+        let alerts = alert_command.map(|command| self.tell_alerts(command));
         self.probe();
         loop {
             let due = self.next_due();
@@ -123,9 +128,14 @@ impl Conductor {
             }
             self.close_if_drained();
         }
-        drop(signs);
+        drop((signs, alerts));
         self.shared.store.close().await;
         let _ = self.stopped.send(true);
+    }
+
+    fn tell_alerts(&self, command: AlertCommand) -> AbortOnDropHandle<()> {
+        let telling = alerts::tell_alerts(Arc::clone(&self.shared), command, Arc::clone(&self.alert_news));
+        AbortOnDropHandle::new(tokio::spawn(telling))
     }
 
     fn follow(&mut self, feed: Feed) {
@@ -145,6 +155,9 @@ impl Conductor {
     }
 
     fn act_on(&mut self, event: &Event) {
+        if alerts::concerns(&event.kind) {
+            self.alert_news.notify_one();
+        }
         match &event.kind {
             EventKind::TurnBegan { turn, item, probe } => {
                 failpoint::pass("turn-before-start");

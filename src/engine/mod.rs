@@ -4,6 +4,7 @@
 //! beside them, updates out. Behind it the conductor follows the store's feed of committed events
 //! and is the only place that starts and stops turns.
 
+mod alerts;
 mod clock;
 mod commands;
 mod conductor;
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, watch};
 
-use crate::agent::Backend;
+use crate::agent::{AlertCommand, Backend};
 use crate::config::{EngineConfig, HandlesConfig, QueueConfig, RecoveryConfig};
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update};
 use crate::domain::event::{EventKind, Level};
@@ -59,6 +60,8 @@ pub struct Parts {
     pub session_reset: ResetPolicies,
     /// `[handles]`.
     pub handles: HandlesConfig,
+    /// `[alerts]`: what tells of an alert; none: only those who look see it.
+    pub alert_command: Option<AlertCommand>,
     /// What the engine before left as its receipt.
     pub receipt: FoundReceipt,
     /// The operator's zone, for texts and for the hour of the daily reset.
@@ -112,7 +115,7 @@ impl Engine {
         ));
         // The conductor follows the feed before the first transition, so that no event passes it by.
         let conductor = Conductor::new(Arc::clone(&shared), feed, inbox, orders.clone(), stopped);
-        shared.tasks.spawn(conductor.run());
+        shared.tasks.spawn(conductor.run(parts.alert_command));
         let opened = open_run(&shared, run, parts.receipt, start_up).await?;
         shared.tasks.spawn(examine_store(Arc::clone(&shared)));
         tracing::info!(cut_turns = opened.cut_turns.len(), waiting = opened.waiting, "engine started");
@@ -137,6 +140,11 @@ async fn open_run(
         receipt,
         limits: shared.settings.recovery.limits,
     };
+    let damage = shared.store.log_damage().cloned();
+    if let Some(damage) = &damage {
+        // Told at once: until it is in the store nothing else tells of it.
+        tracing::error!("{}", damage.words());
+    }
     shared
         .store
         .write(move |transitions| {
@@ -145,6 +153,9 @@ async fn open_run(
             }
             for (child, fate) in &leftovers {
                 transitions.settle_process(child, fate, new.at)?;
+            }
+            if let Some(damage) = &damage {
+                transitions.record(None, EventKind::LogDamaged(damage.clone()), new.at)?;
             }
             transitions.open_run(&new)
         })

@@ -17,6 +17,7 @@ use super::sqlite::{Committed, Database, Step};
 use super::{Queries, Result, StoreError, Transitions};
 use crate::domain::Time;
 use crate::domain::api::{Hit, StoreTrouble};
+use crate::domain::damage::LogDamage;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{SessionId, SessionKey};
 use crate::failpoint;
@@ -61,6 +62,7 @@ pub enum Feed {
 pub struct Store {
     jobs: mpsc::Sender<Job>,
     readers: Readers,
+    log_damage: Option<Arc<LogDamage>>,
 }
 
 enum Job {
@@ -79,6 +81,7 @@ impl Store {
     /// The file is not ours or newer than this program (it was left as it is), or can't be opened.
     pub fn open(path: &Path, patience: Patience) -> Result<(Self, mpsc::Receiver<Feed>)> {
         let database = Database::open(path)?;
+        let log_damage = database.log_damage().cloned().map(Arc::new);
         let readers = Readers::open(path)?;
         let (jobs, waiting) = mpsc::channel(WAITING);
         let (feed, listener) = mpsc::channel(FEED);
@@ -88,7 +91,7 @@ impl Store {
             .name("store-writer".to_owned())
             .spawn(move || writer.run())
             .map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
-        Ok((Self { jobs, readers }, listener))
+        Ok((Self { jobs, readers, log_damage }, listener))
     }
 
     /// Carries out a step: all of it is on disk when this returns, and its events are in the feed,
@@ -152,6 +155,11 @@ impl Store {
         let (reply, answer) = oneshot::channel();
         self.jobs.send(Job::Index(limit, reply)).await.map_err(|_| StoreError::Closed)?;
         answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// What of the log could not be read when the store was opened: it goes on from the commit before.
+    pub fn log_damage(&self) -> Option<&LogDamage> {
+        self.log_damage.as_deref()
     }
 
     /// The side that only reads, for those who must not write.

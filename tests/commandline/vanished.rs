@@ -143,6 +143,42 @@ fn damage_that_nobody_has_met_yet_is_found_when_an_engine_starts() {
 }
 
 #[test]
+fn damage_in_the_log_is_told_by_the_doctor_and_at_the_start_with_a_copy_of_the_log() {
+    let place = Place::new();
+    let engine = place.serve(&["--hold"]);
+    place.done(&["send", "--queue", "one"]);
+    let log = place.home().join("state.db-wal");
+    let end = fs::metadata(&log).unwrap().len();
+    place.done(&["send", "--queue", "two"]);
+    engine.kill();
+    assert!(place.done(&["doctor"]).contains("state.db is sound"), "what a kill leaves alarms nobody");
+    let file = fs::OpenOptions::new().read(true).write(true).open(&log).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, end + 100).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], end + 100).unwrap();
+    let damaged = fs::read(&log).unwrap();
+
+    let told = "the store's log is damaged: 1 commit or more that had been kept are lost";
+    let examined = place.run(&["doctor"]);
+    assert_eq!(examined.code, 1);
+    assert!(examined.out.contains(&format!("FAIL store     {told}")), "{}", examined.out);
+    assert_eq!(fs::read(&log).unwrap(), damaged, "the doctor leaves it to the start");
+
+    let mut child = place.command(&["serve"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(|line| line.unwrap());
+    let said = lines.find(|line| line.contains(told)).unwrap();
+    assert!(said.contains("ERROR") && said.contains("the store goes on from the commit before"), "{said}");
+    assert!(lines.any(|line| line.contains("serving")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let events = place.json(&["events", "--level", "error"]);
+    assert_eq!(events[0]["event"], "log_damaged", "{events:?}");
+    let copy = events[0]["found"]["copied"].as_str().unwrap();
+    assert_eq!(fs::read(copy).unwrap(), damaged);
+    assert!(place.done(&["queue"]).contains("one"), "what was kept before is there");
+}
+
+#[test]
 fn an_engine_that_starts_while_another_program_holds_the_store_waits_and_says_for_what() {
     let place = Place::new();
     place.serve(&[]).kill();

@@ -77,6 +77,7 @@ fn lengths_under_a_minute_with_a_sign_or_out_of_range_are_refused() {
         ("in -5m", "a length has no sign"),
         ("every 0.4m", "a length is counted in whole units"),
         ("1.5h", "a length is counted in whole units"),
+        ("every 400000d", "it is longer than 400 years"),
         ("every 99999999999d", "it is longer than 400 years"),
         ("every 99999999999999999999d", "it is longer than 400 years"),
         ("every 9223372036854775807w", "it is longer than 400 years"),
@@ -162,6 +163,7 @@ fn cron_fields_take_names_ranges_lists_steps_and_marks() {
         ("0 9 * * SUN-TUE", "0 9 * * 0-2"),
         ("0 9 * * FRI-MON", "0 9 * * 0,1,5,6"),
         ("0 9 * * FRI-SUN", "0 9 * * 0,5,6"),
+        ("0 9 * * FRI-SUN/2", "0 9 * * 0,5"),
         ("* * * * 1-7/2", "* * * * 0,1,3,5"),
         ("30 12 * * */7", "30 12 * * */7"),
         ("0 22-4 * * *", "0 0-4,22,23 * * *"),
@@ -275,7 +277,7 @@ fn what_is_no_cron_is_refused_with_the_field_and_a_hint() {
         ),
         (
             "CRON_TZ=Asia/Tokyo 0 9 * * *",
-            "schedule \"cron_tz=asia/tokyo 0 9 * * *\": the time zone is no part of the schedule; drop \"asia/tokyo\" here and set the job's \"timezone\" to it",
+            "schedule \"CRON_TZ=Asia/Tokyo 0 9 * * *\": the time zone is no part of the schedule; drop \"Asia/Tokyo\" here and set the job's \"timezone\" to it",
         ),
         ("0 ＊ * * *", "hour \"＊\": ＊ is the full-width form of a sign; write the plain *"),
         (
@@ -377,6 +379,7 @@ fn both_day_fields_are_joined_by_or_unless_one_begins_with_a_star() {
     assert_eq!(days("0 9 1-7 * 1"), ["01", "02", "03", "04", "05", "06"]);
     assert_eq!(days("0 9 */2 * 1"), ["01", "15", "29", "13", "27", "03"]);
     assert_eq!(days("0 9 1-3 * */2"), ["02", "02", "01", "02", "01", "03"]);
+    assert_eq!(days("0 9 */2 * 1#1"), ["01", "03", "07", "05", "07", "01"]);
     assert_eq!(days("0 9 L * 1#1"), ["01", "30", "06", "31", "03", "31"]);
     assert_eq!(days("0 9 L * *"), ["30", "31", "31", "30", "31", "30"]);
 }

@@ -9,6 +9,7 @@ mod files;
 mod given;
 mod jobs_model;
 mod leases;
+mod log;
 mod model;
 mod random;
 mod reading;

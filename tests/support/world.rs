@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{TimeZone, Utc};
+use switchboard::agent::AlertCommand;
 use switchboard::config::{EngineConfig, HandlesConfig, OnTerminalClose, QueueConfig, parse};
 use switchboard::domain::Time;
 use switchboard::domain::api::{
@@ -35,6 +36,8 @@ pub struct Setup {
     pub start_up: StartUp,
     pub patience: Patience,
     pub session_reset: ResetPolicies,
+    /// What stands in `config.toml` under `[alerts]`.
+    pub alerts: String,
     pub timezone: chrono_tz::Tz,
     /// Where the clock stands at first.
     pub begins: Time,
@@ -51,6 +54,7 @@ impl Default for Setup {
             start_up: StartUp::Run,
             patience: Patience::default(),
             session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
+            alerts: String::new(),
             timezone: chrono_tz::Europe::Berlin,
             begins: monday_noon(),
         }
@@ -69,6 +73,11 @@ pub struct World {
 /// The command that restarts an engine.
 pub fn restart(ask: Ask) -> Command {
     Command::Restart { why: "test".to_owned(), ask }
+}
+
+fn alert_command(settings: &str, home: &Path) -> Option<AlertCommand> {
+    let text = format!("[alerts]\n{settings}");
+    AlertCommand::new(&parse(&text, &home.join("config.toml")).unwrap().config, home)
 }
 
 /// The instant at which every test begins.
@@ -105,6 +114,7 @@ impl World {
             recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
             session_reset: setup.session_reset,
             handles: setup.handles,
+            alert_command: alert_command(&setup.alerts, home.path()),
             receipt,
             timezone: setup.timezone,
             exports: home.path().join("exports"),

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use tempfile::NamedTempFile;
 use tokio::process::{Child, Command};
 
-use super::environment;
+use crate::agent::program::environment;
 use crate::agent::{AgentError, SessionContext, process};
 use crate::domain::history::Step;
 use crate::domain::id::TurnId;

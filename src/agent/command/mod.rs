@@ -6,26 +6,22 @@
 //! before. It leads its own process group and nothing of that group outlives the turn: not on
 //! success, not on a stop, not when the future is dropped.
 
-mod environment;
-mod group;
 mod invocation;
-mod tail;
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStdin, ChildStdout};
+use tokio::process::ChildStdout;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::group::ProcessGroup;
 use self::invocation::Program;
-use self::tail::Tail;
+use super::program::group::ProcessGroup;
+use super::program::tail::Tail;
+use super::program::{PIECE_BYTES, bad_end, feed, read, read_tail};
 use super::utf8::LossyDecoder;
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
 use crate::config::AgentConfig;
@@ -34,9 +30,6 @@ use crate::config::AgentConfig;
 const GO: &str = "go\n";
 /// How long a program may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long output may stay away after the program ended, while a process that left its group holds the pipe.
-const LINGER: Duration = Duration::from_secs(1);
-const PIECE_BYTES: usize = 8 * 1024;
 
 /// The command backend.
 #[derive(Debug)]
@@ -178,32 +171,15 @@ impl CommandHandle {
     }
 
     fn judge(&self, ending: &Ending) -> Result<(), AgentError> {
-        let how = match (&ending.status, ending.said) {
-            (Ok(status), Said::Something) if status.success() => return Ok(()),
-            (Ok(status), Said::Nothing) if status.success() => {
-                "ended well but wrote no answer to its standard output".to_owned()
-            }
-            (Ok(status), _) => match (status.code(), status.signal()) {
-                (Some(code), _) => format!("ended with exit code {code}"),
-                (None, Some(signal)) => format!("was ended by signal {signal}"),
-                (None, None) => format!("ended with {status}"),
-            },
-            (Err(error), _) => format!("could not be waited for: {error}"),
+        let how = match (bad_end(&ending.status), ending.said) {
+            (None, Said::Something) => return Ok(()),
+            (None, Said::Nothing) => "ended well but wrote no answer to its standard output".to_owned(),
+            (Some(how), _) => how,
         };
         let complaint = ending.complaint.last_lines();
         let said = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
         Err(AgentError::Failed(format!("{} {how}{said}", self.program.name)))
     }
-}
-
-/// Writes the message and closes the pipe. A program that does not read it is not at fault.
-async fn feed(stdin: Option<ChildStdin>, message: String, ended: &CancellationToken) {
-    let Some(mut stdin) = stdin else { return };
-    let write = async {
-        let _ = stdin.write_all(message.as_bytes()).await;
-        let _ = stdin.shutdown().await;
-    };
-    ended.run_until_cancelled(write).await;
 }
 
 /// Passes the output on in small pieces; a full channel slows the program down.
@@ -229,34 +205,4 @@ async fn stream(
             return said;
         }
     }
-}
-
-async fn read_tail(stderr: Option<impl AsyncRead + Unpin>, ended: &CancellationToken) -> Tail {
-    let mut tail = Tail::default();
-    let Some(mut stderr) = stderr else { return tail };
-    let mut piece = vec![0; PIECE_BYTES];
-    loop {
-        match read(&mut stderr, &mut piece, ended).await {
-            [] => return tail,
-            bytes => tail.push(bytes),
-        }
-    }
-}
-
-/// Reads the next bytes; none at the end, on an error, and when nothing more comes after the program ended.
-async fn read<'a>(
-    from: &mut (impl AsyncRead + Unpin),
-    piece: &'a mut [u8],
-    ended: &CancellationToken,
-) -> &'a [u8] {
-    let lingering = async {
-        ended.cancelled().await;
-        sleep(LINGER).await;
-    };
-    let length = tokio::select! {
-        biased;
-        read = from.read(piece) => read.unwrap_or(0),
-        () = lingering => 0,
-    };
-    piece.get(..length).unwrap_or_default()
 }

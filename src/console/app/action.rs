@@ -99,6 +99,7 @@ actions! {
         Copy "copy" "copy" None NotNeeded "copy the selected thing";
         CopyId "copy-id" "copy id" None NotNeeded "copy its id or key";
         Why "why" "why" None NotNeeded "details, and why: what it waits for, who holds it, what frees it, what comes next";
+        Acknowledge "acknowledge" "acknowledge" None Key "you know of the alert at hand: it is not counted and not told again (undo)";
         Notices "notices" "notices" None NotNeeded "everything that was told here, in full, the newest first";
         Hold "hold" "hold" None Key "hold: nothing starts until it is released; messages are taken and wait";
         Release "release" "release" None NotNeeded "end the hold: what waits begins";

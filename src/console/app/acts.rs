@@ -9,8 +9,8 @@ use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, asking, availability, away, completing, front, item_acts, need, notices, panes, picking, recovery,
-    scroll, search, typing, walk, why, words, writing,
+    Model, alerts, asking, availability, away, completing, front, item_acts, need, notices, panes, picking,
+    recovery, scroll, search, typing, walk, why, words, writing,
 };
 use crate::domain::api::Command;
 use crate::domain::event::Level;
@@ -54,6 +54,7 @@ fn perform(model: &mut Model, action: Action) {
         A::Help => picking::open_help(model),
         A::Palette => picking::open_palette(model),
         A::NextNeed => need::next(model),
+        A::Acknowledge => alerts::acknowledge(model),
         A::ViewSessions => show_view(model, View::Sessions),
         A::ViewQueue => show_view(model, View::Queue),
         A::ViewRecovery => show_view(model, View::Recovery),

@@ -9,7 +9,7 @@ use super::items::{ItemList, ItemRow};
 use super::log::{self, Follow, LogRow};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::sessions::{Coming, ListRow, PAGE};
-use super::{Model, away, front, need, panes, picking, recovery, requests, walk, writing};
+use super::{Model, alerts, away, front, need, panes, picking, recovery, requests, walk, writing};
 use crate::domain::api::{Answer, Overview, Query, SessionPage};
 use crate::domain::event::Event;
 use crate::domain::id::SessionKey;
@@ -77,6 +77,12 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
             walk::show_selection(model);
         }
         (Question::Recovery, Answer::Recovery(page)) => recovery::take(model, *page),
+        (Question::Alerts, Answer::Alerts(open)) => alerts::take(model, open),
+        (Question::Need, Answer::Session(row)) => {
+            let row = row.map(|row| ListRow::new(*row));
+            learn_names(model, row.iter());
+            need::found(model, row.as_ref());
+        }
         (Question::Log, Answer::Events(events)) => take_log(model, events),
         (Question::LogEarlier, Answer::Events(events)) => take_earlier_log(model, events),
         (Question::Report, Answer::Report(report)) => away::take(model, *report),
@@ -99,6 +105,8 @@ fn failed(model: &mut Model, question: Question, failure: &Failure) {
         Question::Recovery => &mut model.recovery.failed,
         Question::Log | Question::LogEarlier => &mut model.log.failed,
         Question::Overview
+        | Question::Alerts
+        | Question::Need
         | Question::Front
         | Question::Report
         | Question::Composer
@@ -113,6 +121,9 @@ fn failed(model: &mut Model, question: Question, failure: &Failure) {
 fn take_overview(model: &mut Model, mut overview: Overview) {
     super::updates::clean_status(&mut overview.engine);
     super::updates::set_status(model, overview.engine.clone());
+    if model.overview.as_ref().is_some_and(|before| before.needs_you != overview.needs_you) {
+        model.requests.mark(Question::Alerts, Pace::AtOnce);
+    }
     if model.overview.as_ref() != Some(&overview) {
         model.overview = Some(overview);
         model.dirty = true;
@@ -157,7 +168,6 @@ fn take_sessions(model: &mut Model, page: SessionPage) {
             model.sessions.selected = 0;
             walk::show_selected_session(model);
         }
-        Some(Coming::SelectNeed) => need::came(model),
         Some(Coming::Shift) | None => {}
     }
     walk_on(model);

@@ -6,7 +6,7 @@ use super::keymap::Context;
 use super::model::Link;
 use super::msg::Reach;
 use super::overlay::{CardKind, Overlay};
-use super::{Model, item_acts, recovery, typing, why};
+use super::{Model, alerts, item_acts, recovery, typing, why};
 use crate::domain::queue::Gate;
 
 /// Why `action` can't be done now, with what would free it; none: it can.
@@ -56,6 +56,7 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
             let needs = model.overview.as_ref().is_some_and(|overview| overview.needs_you > 0);
             (!needs && model.card.is_none()).then(|| "nothing needs you".to_owned())
         }
+        Action::Acknowledge => missing(alerts::at_hand(model), "nothing that needs you is selected"),
         Action::Copy => missing(why::subject_text(model), "nothing is selected"),
         Action::CopyId => missing(why::subject_id(model), "nothing is selected"),
         Action::Why => missing(why::card(model), "nothing is selected"),
@@ -73,7 +74,7 @@ fn changes_something(action: Action) -> bool {
     match action {
         // Going on with an engine that is gone means reaching it again.
         A::StopTurn | A::PreviousMemory | A::CarryOver | A::NewSession => true,
-        A::Hold | A::Release | A::UndoAct => true,
+        A::Hold | A::Release | A::Acknowledge | A::UndoAct => true,
         A::EditItem | A::DropItem | A::MoveUp | A::MoveDown | A::SwitchLane | A::PutBack | A::ClearQueue => {
             true
         }

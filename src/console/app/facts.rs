@@ -26,6 +26,7 @@ pub type Fact = (&'static str, String);
 pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     let session = &row.row.session;
     let mut facts = vec![("state", row.row.state.word().to_owned())];
+    facts.extend(alert(model, &session.id));
     facts.extend(row.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
     facts.extend(marker(model, row));
     facts.extend(hold_of(row).iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)));
@@ -137,6 +138,7 @@ pub(super) fn entry(model: &Model, entry: &Shown) -> Vec<Fact> {
 pub(super) fn recovered(model: &Model, row: &Recovered) -> Vec<Fact> {
     let recovery = &model.recovery;
     let mut facts = vec![("now", row.words.clone())];
+    facts.extend(alert(model, row.session()));
     let verdict = match (row.row.verdict, row.row.marker) {
         (Some(verdict), _) => verdict_words(verdict, recovery.max_cuts),
         (None, Some(marker)) => marker.words(row.row.cuts, recovery.max_cuts),
@@ -207,6 +209,7 @@ pub(super) fn event(model: &Model, row: &LogRow) -> Vec<Fact> {
         facts.push(("session id", id.to_string()));
         if let Some(session) = session_row(model, id) {
             facts.push(("state", format!("{} now", session.row.state.word())));
+            facts.extend(alert(model, id));
             facts.extend(session.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
             facts.extend(
                 session.row.session.hold.iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)),
@@ -248,6 +251,28 @@ fn waiting(model: &Model, row: &ItemRow, session: Option<&ListRow>) -> Vec<Fact>
         },
     ));
     facts
+}
+
+/// The alert about a session, how it was told, and what ends that.
+fn alert(model: &Model, session: &SessionId) -> Vec<Fact> {
+    let Some(alert) = model.alerts.of(session) else { return Vec::new() };
+    let since = words::clock(model, alert.raised_at);
+    match alert.acknowledged_at {
+        Some(known) => {
+            vec![(
+                "alert",
+                format!("since {since}, acknowledged {}: {}", words::clock(model, known), alert.words),
+            )]
+        }
+        None => {
+            let key = key_name(model, Action::Acknowledge);
+            let told = alert.told.words(|at| words::clock(model, at));
+            vec![
+                ("needs you", format!("since {since}: {}", alert.words)),
+                ("told", format!("{told}; {key} acknowledges it")),
+            ]
+        }
+    }
 }
 
 /// The turn that runs, and what ends it.

@@ -9,7 +9,7 @@ use super::keymap::Context;
 use super::overlay::{CardKind, Overlay, PickerKind};
 use super::search::{filter_offers, filter_pane};
 use super::typing::chain;
-use super::{Model, asking, availability, item_acts};
+use super::{Model, alerts, asking, availability, item_acts};
 
 /// A key in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,13 @@ pub fn footer(model: &Model) -> Vec<Hint> {
     // What a card offers comes first: its own keys are typed, or mean something else, before that.
     let card = model.card.as_ref().filter(|_| matches!(model.focus(), Focus::Pane(_)));
     let card = card.map(|_| Action::NextNeed);
-    let actions = card.into_iter().chain(actions(model)).chain([Action::Help]);
+    let mut here = actions(model);
+    if alerts::at_hand(model).is_some()
+        && let Some(go_on) = here.iter().position(|action| *action == Action::GoOn)
+    {
+        here.insert(go_on + 1, Action::Acknowledge);
+    }
+    let actions = card.into_iter().chain(here).chain([Action::Help]);
     let locked = locked(model);
     let shown = |hint: &Hint| match &locked {
         // Where nothing can be changed, what would is not offered.

@@ -18,6 +18,7 @@
 
 pub mod action;
 mod acts;
+pub mod alerts;
 mod answers;
 mod asking;
 mod availability;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::alerts::Alerts;
 use super::composer::{Composer, Sent};
 use super::conversation::Conversation;
 use super::focus::{Focus, Pane, View};
@@ -141,6 +142,8 @@ pub struct Model {
     pub backlog: ItemList,
     /// What the starts of the engine found and did.
     pub recovery: Recovery,
+    /// What needs the operator.
+    pub alerts: Alerts,
     /// The log.
     pub log: Log,
 
@@ -211,6 +214,7 @@ impl Model {
             queue: ItemList::default(),
             backlog: ItemList::default(),
             recovery: Recovery::default(),
+            alerts: Alerts::default(),
             log: Log::default(),
             overlays: Vec::new(),
             card: None,

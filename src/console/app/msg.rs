@@ -185,6 +185,8 @@ pub enum Effect {
     },
     /// Put a text into the terminal's clipboard.
     Copy(String),
+    /// Have the terminal tell of a new alert, as far as the settings want that. The words are safe.
+    Ring(String),
     /// Open a text in the operator's editor and answer with [`Msg::EditorClosed`].
     OpenEditor(String),
     /// Send [`Msg::Fired`] at that time. A later one of the same timer takes its place.
@@ -227,6 +229,10 @@ pub enum Question {
     Backlog,
     /// A start with its sessions, and the history of starts.
     Recovery,
+    /// The open alerts.
+    Alerts,
+    /// The session that an alert is about.
+    Need,
     /// The newest page of the log.
     Log,
     /// A page of the log before the loaded ones.
@@ -241,7 +247,7 @@ pub enum Question {
 
 impl Question {
     /// Every kind.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Overview,
         Self::Sessions,
         Self::Front,
@@ -250,6 +256,8 @@ impl Question {
         Self::Queue,
         Self::Backlog,
         Self::Recovery,
+        Self::Alerts,
+        Self::Need,
         Self::Log,
         Self::LogEarlier,
         Self::Report,

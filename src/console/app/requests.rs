@@ -6,7 +6,7 @@ use super::Model;
 use super::conversation::{self, EntryKey, Scroll};
 use super::key::Key;
 use super::msg::{Effect, Pace, Question, Ticket};
-use super::{log, recovery, replies};
+use super::{alerts, log, recovery, replies};
 use crate::domain::Time;
 use crate::domain::api::{EventPage, Query};
 use crate::domain::id::{SessionId, SessionKey};
@@ -91,6 +91,8 @@ pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
         Question::Queue => Query::SessionQueue { session: session()? },
         Question::Backlog => Query::Backlog { limit: MOST_BACKLOG },
         Question::Recovery => Query::Recovery { start: model.recovery.wanted.clone(), limit: recovery::MOST },
+        Question::Alerts => Query::Alerts { limit: alerts::MOST },
+        Question::Need => Query::Session { session: model.alerts.wanted.clone()? },
         Question::Log => Query::Events {
             page: EventPage::Newest,
             level: model.log.level,
@@ -115,8 +117,8 @@ pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
 
 /// Marks everything that a view shows as old.
 pub(super) fn mark_all(model: &mut Model, pace: Pace) {
-    use Question::{Backlog, Conversation, Front, Log, Overview, Queue, Recovery, Sessions};
-    for question in [Overview, Sessions, Front, Conversation, Queue, Backlog, Recovery, Log] {
+    use Question::{Alerts, Backlog, Conversation, Front, Log, Overview, Queue, Recovery, Sessions};
+    for question in [Overview, Alerts, Sessions, Front, Conversation, Queue, Backlog, Recovery, Log] {
         model.requests.mark(question, pace);
     }
 }

@@ -117,8 +117,6 @@ pub(super) enum Coming {
     Shift,
     /// Select the first row and put it in front.
     SelectFirst,
-    /// Select the first row that needs a person and put it in front.
-    SelectNeed,
 }
 
 impl Default for SessionList {

@@ -37,6 +37,9 @@ fn take_event(model: &mut Model, event: &Event) {
     answers::add_to_log(model, event);
     model.requests.mark(Question::Overview, Pace::Gently);
     model.requests.mark(Question::Sessions, Pace::Gently);
+    if is_of_alerts(&event.kind) {
+        model.requests.mark(Question::Alerts, Pace::Soon);
+    }
     match model.view {
         View::Queue => model.requests.mark(Question::Backlog, Pace::Gently),
         View::Recovery => model.requests.mark(Question::Recovery, Pace::Gently),
@@ -64,6 +67,17 @@ fn take_event(model: &mut Model, event: &Event) {
         model.memory.reload |= matches!(event.kind, EventKind::TurnsHidden { .. });
         mark_front(model, Pace::Soon);
     }
+}
+
+fn is_of_alerts(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::AlertRaised { .. }
+            | EventKind::AlertAcknowledged { .. }
+            | EventKind::AlertResolved { .. }
+            | EventKind::AlertTold { .. }
+            | EventKind::AlertNotTold { .. }
+    )
 }
 
 fn take_piece(model: &mut Model, piece: &Piece) {

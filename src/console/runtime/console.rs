@@ -14,6 +14,7 @@ use super::front::{Front, Manner};
 use super::timers::Timers;
 use super::{ConsoleError, ConsoleOptions, Ended, Engines};
 use crate::config::Mouse;
+use crate::config::{Bell, DesktopNotification};
 use crate::console::app::msg::{Measured, MouseOwner, Pace, Tone};
 use crate::console::app::{self, Model, Msg, Start};
 use crate::console::tty::editor::{Editing, EditorError};
@@ -47,6 +48,8 @@ pub(super) struct Console {
     pub(super) stop: Stop,
     /// How it ended: the loop looks at it after each turn.
     pub(super) ended: Option<Ended>,
+    pub(super) bell: Bell,
+    pub(super) desktop_notification: DesktopNotification,
     pub(super) ui: Ui,
     /// What the last frame measured.
     pub(super) measured: Measured,
@@ -108,6 +111,8 @@ impl Console {
             editing: None,
             stop: Stop::Running,
             ended: None,
+            bell: options.bell,
+            desktop_notification: options.desktop_notification,
             ui: Ui::new(theme, GlyphSet::of(options.glyphs)),
             measured: Measured::default(),
             next_minute: minute_from_now(),

@@ -11,7 +11,7 @@ use crate::console::app::msg::Tone;
 use crate::console::app::{Effect, Msg};
 use crate::console::tty::clipboard::{self, Between};
 use crate::console::tty::editor::Editing;
-use crate::console::tty::{self, Reason};
+use crate::console::tty::{self, Reason, ring};
 use crate::domain::api::Command;
 
 impl Console {
@@ -33,6 +33,7 @@ impl Console {
             }
             Effect::Timer { timer, at } => self.timers.set(timer, at),
             Effect::Copy(text) => return self.copy(&text),
+            Effect::Ring(words) => self.ring(&words),
             Effect::OpenEditor(text) => return self.open_editor(&text),
             Effect::Suspend => return self.suspend(),
             Effect::Mouse(owner) => {
@@ -72,6 +73,15 @@ impl Console {
             (Err(too_long), _) => Msg::Notice(Tone::Warn, too_long.to_string()),
         };
         self.tell(notice, Reason::Key)
+    }
+
+    fn ring(&mut self, words: &str) {
+        if let Some(front) = &mut self.front {
+            let bytes = ring::ring(words, self.bell, self.desktop_notification, Between::from_environment());
+            if !bytes.is_empty() {
+                front.send(bytes);
+            }
+        }
     }
 
     /// Gives the terminal back, stops, and takes it again when told to go on.

@@ -20,7 +20,7 @@ use futures_util::FutureExt;
 
 use self::console::Console;
 pub use self::engines::Engines;
-use crate::config::{Glyphs, Mouse, SynchronizedOutput};
+use crate::config::{Bell, DesktopNotification, Glyphs, Mouse, SynchronizedOutput};
 use crate::console::app::keymap::KeyMap;
 use crate::console::app::model::Access;
 use crate::console::app::msg::Leave;
@@ -39,6 +39,10 @@ pub struct ConsoleOptions {
     pub mouse: Mouse,
     /// Whether frames are marked as synchronized output.
     pub synchronized_output: SynchronizedOutput,
+    /// Whether a new alert rings the terminal's bell.
+    pub bell: Bell,
+    /// Whether the terminal shows a new alert as a notification.
+    pub desktop_notification: DesktopNotification,
     /// The operator's time zone.
     pub zone: chrono_tz::Tz,
     /// The effective key map.

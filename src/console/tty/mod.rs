@@ -15,6 +15,7 @@ mod guard;
 mod hangup;
 mod output;
 mod reader;
+pub mod ring;
 mod sequences;
 mod signals;
 mod tail;

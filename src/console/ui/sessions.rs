@@ -212,6 +212,13 @@ fn detail(model: &Model, row: &ListRow) -> String {
             }
         },
     }
+    if let Some(alert) = model.alerts.of(&session.id) {
+        match alert.needs_you() {
+            true if row.row.state.needs_a_person() => {}
+            true => facts.insert(0, alert.words.clone()),
+            false => facts.push("acknowledged".to_owned()),
+        }
+    }
     facts.join(", ")
 }
 

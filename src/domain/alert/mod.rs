@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::Time;
+use super::event::count;
 use super::id::SessionId;
 use super::queue::Refusal;
 
@@ -92,6 +93,18 @@ pub enum Acknowledgement {
     Given,
     /// They take that back: it counts again.
     TakenBack,
+}
+
+impl Told {
+    /// `told 2 times, last 14:02`, or why not; `clock` shows an instant as a person reads it.
+    pub fn words(&self, clock: impl Fn(Time) -> String) -> String {
+        let at = self.tried_at.map(clock).unwrap_or_default();
+        match (&self.failure, self.times) {
+            (Some(why), _) => format!("NOT told, tried {at}: {why}"),
+            (None, 0) => "to nobody yet".to_owned(),
+            (None, times) => format!("told {}, last {at}", count(times as usize, "time")),
+        }
+    }
 }
 
 impl Alert {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
@@ -160,15 +159,6 @@ pub struct SessionCursor {
     pub last_activity_at: Time,
     /// The session.
     pub session: SessionId,
-}
-
-impl SessionCursor {
-    /// The place right before the first session of a state.
-    pub fn before_all(state: SessionState, now: Time) -> Self {
-        // The last active come first, and nobody was active in a hundred years.
-        let last_activity_at = now + TimeDelta::days(36_500);
-        Self { rank: state.rank(), last_activity_at, session: SessionId::new(last_activity_at, 0) }
-    }
 }
 
 /// An answer to a query, of the same name.

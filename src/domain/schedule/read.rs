@@ -16,7 +16,7 @@ impl FromStr for Schedule {
         only_plain_characters(text)?;
         let lower = text.to_ascii_lowercase();
         if lower.starts_with(|c: char| c.is_ascii_alphabetic())
-            && let Some(read) = worded(&lower)
+            && let Some(read) = worded(text, &lower)
         {
             return read;
         }
@@ -31,8 +31,8 @@ impl FromStr for Schedule {
     }
 }
 
-/// Reads what begins with a word of ours.
-fn worded(lower: &str) -> Option<Result<Schedule, ScheduleError>> {
+/// Reads what begins with a word of ours; `lower` is the text in lower case.
+fn worded(text: &str, lower: &str) -> Option<Result<Schedule, ScheduleError>> {
     if let Some(spoken) = spoken::read(lower) {
         return Some(spoken.map(Schedule::Cron));
     }
@@ -43,10 +43,10 @@ fn worded(lower: &str) -> Option<Result<Schedule, ScheduleError>> {
         "in" => Some(Length::parse(rest).map(Schedule::In)),
         "once" => Some(one_shot(rest)),
         _ => {
-            let (prefix, expression) = lower.split_once([':', '='])?;
-            match prefix {
+            let (prefix, expression) = text.split_once([':', '='])?;
+            match prefix.to_ascii_lowercase().as_str() {
                 "quartz" => Some(Cron::parse_quartz(expression).map(Schedule::Cron)),
-                "cron_tz" | "tz" => Some(Err(zone_prefix(lower, expression))),
+                "cron_tz" | "tz" => Some(Err(zone_prefix(text, expression))),
                 _ => None,
             }
         }

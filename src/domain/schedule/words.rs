@@ -2,10 +2,10 @@
 
 use super::cron::Cron;
 use super::days::{DayOfMonth, DayOfWeek, Join};
-use super::set::{HOUR, MINUTE, MONTH, Set, even_steps, runs};
+use super::set::{HOUR, MONTH, Set, even_steps, runs};
 
 /// So many times of a day are told one by one.
-const TOLD_TIMES: usize = 6;
+const TOLD_TIMES: u32 = 6;
 
 const MONTH_NAMES: [&str; 12] = [
     "January",
@@ -27,59 +27,56 @@ const WEEKENDS: u64 = 0b100_0001;
 
 impl Cron {
     pub(super) fn words(&self) -> String {
-        let time = self.time_words();
-        let mut words = vec![time.clone()];
-        match self.day_words() {
-            Some(days) => words.push(days),
-            None if time.starts_with("at ") && !time.contains("minutes") => {
-                words.push("every day".to_owned())
-            }
-            None => {}
-        }
-        if !self.months.is_full(&MONTH) && !self.day_words_name_months() {
-            words.push(format!("in {}", month_words(&self.months)));
-        }
-        if let Some(years) = self.years.listed() {
-            let years = years.chunk_by(|a, b| a + 1 == *b).flat_map(|run| match run {
-                [first, _, .., last] => vec![format!("{first} to {last}")],
-                years => years.iter().map(u16::to_string).collect(),
-            });
-            words.push(format!("in {}", list(years.collect())));
-        }
-        words.join(" ")
+        let times = self.told_times();
+        let days = self.day_words().or_else(|| times.is_some().then(|| "every day".to_owned()));
+        let months = !self.months.is_full(&MONTH) && !self.day_words_name_months();
+        let months = months.then(|| format!("in {}", month_words(&self.months)));
+        let time = times.unwrap_or_else(|| self.often_words());
+        let parts = [Some(time), days, months, self.years.listed().map(year_words)];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    fn time_words(&self) -> String {
-        let (minutes, hours): (Vec<u8>, Vec<u8>) =
-            (self.minutes.values().collect(), self.hours.values().collect());
-        let every_hour = self.hours.is_full(&HOUR);
-        if !every_hour && minutes.len() * hours.len() <= TOLD_TIMES {
-            let times = hours.iter().flat_map(|hour| minutes.iter().map(|minute| self.clock(*hour, *minute)));
-            return format!("at {}", list(times.collect()));
-        }
-        let second = if self.second == 0 { String::new() } else { format!(" at second {}", self.second) };
+    /// The times of the day one by one, if they are few.
+    fn told_times(&self) -> Option<String> {
+        let few = (self.minutes.bits.count_ones() * self.hours.bits.count_ones()) <= TOLD_TIMES;
+        let times = self.hours.values().flat_map(|hour| {
+            let of_hour = self.minutes.values().map(move |minute| (hour, minute));
+            of_hour.map(|(hour, minute)| self.clock(hour, minute))
+        });
+        few.then(|| format!("at {}", list(times.collect())))
+    }
+
+    /// How often it comes, and in which hours.
+    fn often_words(&self) -> String {
+        let minutes: Vec<u8> = self.minutes.values().collect();
         let often = match minutes[..] {
-            [minute] => return self.hourly_words(minute) + &second,
-            _ if self.minutes.is_full(&MINUTE) => "every minute".to_owned(),
-            [0, step, ..] if self.minutes.bits == even_minutes(step) => format!("every {step} minutes"),
-            _ => minute_list(&self.minutes),
+            [minute] => self.hourly_words(minute),
+            [0, step, ..] if self.minutes.bits == even_minutes(step) => self.even_words(step),
+            _ if self.hours.is_full(&HOUR) => {
+                format!("at minutes {} of every hour", number_list(&self.minutes))
+            }
+            _ => format!("at minutes {} of {}", number_list(&self.minutes), self.hour_list()),
         };
-        let last_minute = minutes.last().copied().unwrap_or(0);
-        let hours = if every_hour && often.starts_with("at") {
-            " of every hour".to_owned()
-        } else if every_hour {
-            String::new()
-        } else if runs(self.hours.bits).count() == 1 && !often.starts_with("at") {
-            let (first, last) = (hours.first().copied().unwrap_or(0), hours.last().copied().unwrap_or(0));
-            format!(" from {} to {}", self.clock(first, minutes[0]), self.clock(last, last_minute))
-        } else {
-            format!(
-                " of the {} {}",
-                if hours.len() == 1 { "hour" } else { "hours" },
-                number_list(&self.hours)
-            )
-        };
-        often + &hours + &second
+        let second = (self.second != 0).then(|| format!(" at second {}", self.second));
+        often + &second.unwrap_or_default()
+    }
+
+    /// Minutes that are evenly far from each other.
+    fn even_words(&self, step: u8) -> String {
+        let often = if step == 1 { "every minute".to_owned() } else { format!("every {step} minutes") };
+        let mut stretches = runs(self.hours.bits);
+        match (stretches.next(), stretches.next()) {
+            _ if self.hours.is_full(&HOUR) => often,
+            (Some((first, last)), None) => {
+                format!("{often} from {} to {}", self.clock(first, 0), self.clock(last, 60 - step))
+            }
+            _ => format!("{often} of {}", self.hour_list()),
+        }
+    }
+
+    fn hour_list(&self) -> String {
+        let hours = if self.hours.bits.count_ones() == 1 { "hour" } else { "hours" };
+        format!("the {hours} {}", number_list(&self.hours))
     }
 
     /// One minute of many hours.
@@ -196,9 +193,12 @@ fn even_minutes(step: u8) -> u64 {
     if 60 % step == 0 { minutes.fold(0, |bits, minute: u8| bits | 1 << minute) } else { 0 }
 }
 
-fn minute_list(minutes: &Set) -> String {
-    let one = if minutes.bits.count_ones() == 1 { "minute" } else { "minutes" };
-    format!("at {one} {}", number_list(minutes))
+fn year_words(years: &[u16]) -> String {
+    let told = years.chunk_by(|a, b| a + 1 == *b).flat_map(|run| match run {
+        [first, _, .., last] => vec![format!("{first} to {last}")],
+        years => years.iter().map(u16::to_string).collect(),
+    });
+    format!("in {}", list(told.collect()))
 }
 
 /// Numbers of a field, as a sentence lists them.

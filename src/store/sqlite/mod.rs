@@ -2,6 +2,7 @@
 
 mod background;
 mod columns;
+mod log;
 mod open;
 mod place;
 mod reader;
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use self::place::Place;
 use super::{Queries, Result, StoreError, Transitions};
 use crate::domain::Time;
+use crate::domain::damage::{LogDamage, Lost};
 use crate::domain::event::Event;
 use crate::failpoint;
 
@@ -40,15 +42,21 @@ pub struct Committed {
 pub struct Database {
     connection: Connection,
     place: Place,
+    log_damage: Option<LogDamage>,
 }
 
 impl Database {
     /// Opens a store, makes it if there is none, and brings its schema up to date. A file that is
     /// not ours, or newer than this program, is refused and left byte for byte as it was.
     pub fn open(path: &Path) -> Result<Self> {
-        let connection = open::open_writer(path)?;
+        let (connection, log_damage) = open::open_writer(path)?;
         let place = Place::of(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
-        Ok(Self { connection, place })
+        Ok(Self { connection, place, log_damage })
+    }
+
+    /// What of the log could not be read when the store was opened: it goes on from the commit before.
+    pub fn log_damage(&self) -> Option<&LogDamage> {
+        self.log_damage.as_ref()
     }
 
     /// Carries out steps in one commit, each whole or not at all: one that fails or panics leaves
@@ -157,6 +165,12 @@ impl Database {
         let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
         Ok(self.connection.query_row(truncate, (), |_| Ok(()))?)
     }
+}
+
+/// Looks at the log of a store that nobody has open: what of it can't be read, if anything. Opening the
+/// store goes on from the commit before that.
+pub fn examine_log(path: &Path) -> Result<Option<Lost>> {
+    open::examine_log(path)
 }
 
 /// A connection that only reads.

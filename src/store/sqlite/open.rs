@@ -8,18 +8,35 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::log::{self, Found};
 use super::schema::{self, APPLICATION_ID, NEWEST};
+use crate::domain::damage::{LogDamage, Lost};
 use crate::store::{Result, StoreError};
 
 /// Short, so that trouble is told early: the writer repeats by itself.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(50);
 const CACHED_STATEMENTS: usize = 192;
+const MIXED: &str = "its log is damaged in a part that was moved into the file already, so that both \
+                     together are no state that ever was; without state.db-wal and state.db-shm beside it \
+                     the file can be opened alone";
 
-/// Opens the one connection that writes. Makes the file (mode 0600) if there is none.
-pub(super) fn open_writer(path: &Path) -> Result<Connection> {
-    if examine(path)? == Age::New {
-        make(path)?;
-    }
+/// Opens the one connection that writes, and tells of damage in its log. Makes the file (mode 0600) if
+/// there is none.
+pub(super) fn open_writer(path: &Path) -> Result<(Connection, Option<LogDamage>)> {
+    let found = match examine(path)? {
+        Age::New => {
+            make(path)?;
+            Found::Whole
+        }
+        Age::Kept { page_size } => {
+            log::examine(path, page_size).map_err(|source| open_error(path, source))?
+        }
+    };
+    let damage = match found {
+        Found::Whole | Found::Remains => None,
+        Found::Damaged(lost) => Some(LogDamage { lost, found: log::keep(path) }),
+        Found::Mixed => return Err(foreign(path, MIXED)),
+    };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
     let told = |error: rusqlite::Error| unopened(path, &error);
@@ -39,7 +56,21 @@ pub(super) fn open_writer(path: &Path) -> Result<Connection> {
     check_schema(path, &connection)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(told)?;
     keep_statements(path, &connection)?;
-    Ok(connection)
+    if found != Found::Whole {
+        // Where a reader or a full disk is in the way what stands there stays, and is overwritten in time.
+        let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+    }
+    Ok((connection, damage))
+}
+
+/// Looks at the log of a store that nobody has open: what of it can't be read, if anything.
+pub(super) fn examine_log(path: &Path) -> Result<Option<Lost>> {
+    let Age::Kept { page_size } = examine(path)? else { return Ok(None) };
+    match log::examine(path, page_size).map_err(|source| open_error(path, source))? {
+        Found::Whole | Found::Remains => Ok(None),
+        Found::Damaged(lost) => Ok(Some(lost)),
+        Found::Mixed => Err(foreign(path, MIXED)),
+    }
 }
 
 /// Opens a connection that can only read, to a file that exists.
@@ -105,7 +136,7 @@ fn keep_statements(path: &Path, connection: &Connection) -> Result<()> {
 #[derive(Debug, PartialEq, Eq)]
 enum Age {
     New,
-    Kept,
+    Kept { page_size: usize },
 }
 
 /// Looks at the header of a file before SQLite does, so that a foreign one is not touched at all.
@@ -129,7 +160,12 @@ fn examine(path: &Path) -> Result<Age> {
         header.get(at..at + 4).into_iter().flatten().fold(0_i64, |sum, byte| sum << 8 | i64::from(*byte))
     };
     refuse_unless_ours(path, number(68), number(60))?;
-    Ok(Age::Kept)
+    // Two bytes at 16; 1 stands for the one size that does not fit.
+    let page_size = match number(14) & 0xffff {
+        1 => 65_536,
+        size => usize::try_from(size).unwrap_or(0),
+    };
+    Ok(Age::Kept { page_size })
 }
 
 /// A store that is gone but has left something behind is not a new one.
@@ -234,8 +270,7 @@ mod tests {
     fn a_statement_is_prepared_once_whatever_is_bound_to_it() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("state.db");
-        for open in [open_writer, open_reader] {
-            let connection = open(&path).unwrap();
+        for connection in [open_writer(&path).unwrap().0, open_reader(&path).unwrap()] {
             let mut statement = connection
                 .prepare("SELECT count(*) FROM items WHERE session = ?1 AND state = 'waiting' AND lane = ?2")
                 .unwrap();

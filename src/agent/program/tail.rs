@@ -2,7 +2,7 @@
 
 /// Keeps the end of a stream, however long the stream is.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(in crate::agent) struct Tail {
     bytes: Vec<u8>,
 }
 
@@ -12,14 +12,14 @@ const SHOWN_CHARS: usize = 600;
 
 impl Tail {
     /// Takes more of the stream.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(in crate::agent) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         let excess = self.bytes.len().saturating_sub(KEPT_BYTES);
         self.bytes.drain(..excess);
     }
 
     /// The last lines that are not blank, in one line.
-    pub(super) fn last_lines(&self) -> String {
+    pub(in crate::agent) fn last_lines(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let lines: Vec<&str> =
             text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();

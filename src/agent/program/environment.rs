@@ -6,7 +6,7 @@ use tokio::process::Command;
 
 /// Takes every variable that may hold a secret out of a program's environment, and `key_variable`
 /// whatever its name looks like.
-pub(super) fn hide_secrets(command: &mut Command, key_variable: &str) {
+pub(in crate::agent) fn hide_secrets(command: &mut Command, key_variable: &str) {
     for name in hidden(std::env::vars_os(), key_variable) {
         command.env_remove(name);
     }

@@ -7,7 +7,7 @@ use tokio::process::Child;
 
 /// The process group that a child leads. Dropping it kills what is left of the group.
 #[derive(Debug)]
-pub(super) struct ProcessGroup {
+pub(in crate::agent) struct ProcessGroup {
     leader: Option<Pid>,
     /// Set when the leader was reaped and the rest killed: its number may be given to others from then on.
     ended: AtomicBool,
@@ -15,18 +15,18 @@ pub(super) struct ProcessGroup {
 
 impl ProcessGroup {
     /// The group of a child that was started as the leader of its own.
-    pub(super) fn led_by(child: &Child) -> Self {
+    pub(in crate::agent) fn led_by(child: &Child) -> Self {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         Self { leader, ended: AtomicBool::new(false) }
     }
 
     /// Asks all of the group to end.
-    pub(super) fn terminate(&self) {
+    pub(in crate::agent) fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
     /// Ends what the leader, which was reaped just now, has left behind.
-    pub(super) fn end(&self) {
+    pub(in crate::agent) fn end(&self) {
         self.signal(Signal::KILL);
         self.ended.store(true, Ordering::Relaxed);
     }

@@ -1,0 +1,96 @@
+//! Alerts on the screen: which there are, which one is at hand, and that somebody knows.
+
+use super::focus::{Pane, View};
+use super::msg::{Effect, Pace, Question};
+use super::{Model, acts, item_acts, need};
+use crate::domain::alert::{Acknowledgement, Alert, Subject};
+use crate::domain::api::Command;
+use crate::domain::id::SessionId;
+use crate::domain::sanitize::one_line;
+
+/// How many alerts are looked at; the badge counts them all.
+pub(super) const MOST: usize = 500;
+
+/// The open alerts, the last raised first; their texts are safe to show.
+#[derive(Debug, Clone, Default)]
+pub struct Alerts {
+    /// All of them, acknowledged ones too.
+    pub open: Vec<Alert>,
+    /// The session that the operator is on the way to, while its address is asked for.
+    pub(super) wanted: Option<SessionId>,
+    loaded: bool,
+    /// Whether the operator waits for them, to go to the next one.
+    awaited: bool,
+}
+
+impl Alerts {
+    /// The alert about a session; of several one that nobody acknowledged.
+    pub fn of(&self, session: &SessionId) -> Option<&Alert> {
+        let about = || self.open.iter().filter(|alert| is_about(alert, session));
+        about().find(|alert| alert.needs_you()).or_else(|| about().next())
+    }
+
+    /// The one that comes after those about a session, round again; none if nothing needs the operator.
+    pub(super) fn after(&self, session: Option<&SessionId>) -> Option<&Alert> {
+        let here = |alert: &Alert| session.is_some_and(|session| is_about(alert, session));
+        let next = self.open.iter().rposition(here).map_or(0, |last| last + 1);
+        let round = self.open[next..].iter().chain(&self.open[..next]);
+        round.into_iter().find(|alert| alert.needs_you())
+    }
+}
+
+fn is_about(alert: &Alert, session: &SessionId) -> bool {
+    match &alert.subject {
+        Subject::Session(id) => id == session,
+    }
+}
+
+/// Takes in the open alerts. What was not there before rings.
+pub(super) fn take(model: &mut Model, mut open: Vec<Alert>) {
+    for alert in &mut open {
+        alert.words = one_line(&alert.words).into_owned();
+        alert.told.failure = alert.told.failure.as_deref().map(|why| one_line(why).into_owned());
+    }
+    let known = |new: &Alert| {
+        model.alerts.open.iter().any(|old| (&old.key, old.raised_at) == (&new.key, new.raised_at))
+    };
+    if model.alerts.loaded
+        && let Some(new) = open.iter().find(|alert| alert.needs_you() && !known(alert))
+    {
+        model.effects.push(Effect::Ring(new.words.clone()));
+    }
+    model.dirty |= model.alerts.open != open;
+    model.alerts.open = open;
+    model.alerts.loaded = true;
+    if std::mem::take(&mut model.alerts.awaited) {
+        need::next(model);
+    }
+}
+
+/// Asks for them anew; goes to the next one when they have come.
+pub(super) fn await_next(model: &mut Model) {
+    model.alerts.awaited = true;
+    model.requests.mark(Question::Alerts, Pace::AtOnce);
+}
+
+/// The alert about what is selected, if nobody acknowledged it.
+pub(super) fn at_hand(model: &Model) -> Option<&Alert> {
+    model.alerts.of(session_at_hand(model)?).filter(|alert| alert.needs_you())
+}
+
+/// Says that the operator knows of the alert at hand.
+pub(super) fn acknowledge(model: &mut Model) {
+    if let Some(alert) = at_hand(model).map(|alert| alert.key.clone()) {
+        acts::act(model, Command::Acknowledge { alert, what: Acknowledgement::Given });
+    }
+}
+
+/// The session that the selected thing is, or is about.
+fn session_at_hand(model: &Model) -> Option<&SessionId> {
+    match (model.pane, model.view) {
+        (Pane::List | Pane::Filter, View::Log) => model.log.current()?.session.as_ref(),
+        (Pane::List | Pane::Filter, View::Recovery) => Some(model.recovery.current()?.session()),
+        (Pane::List | Pane::Filter, View::Queue) => Some(&item_acts::item(model)?.row.item.session),
+        _ => Some(&model.front_row.as_ref()?.row.session.id),
+    }
+}

@@ -1,0 +1,40 @@
+//! Scheduled tasks without a screen.
+
+use crate::support::program::Place;
+
+#[test]
+fn cron_next_prints_slots_for_scripts_and_tells_people_what_they_mean() {
+    let place = Place::new();
+    let next = ["cron", "next", "0 9 15 * 1", "--timezone", "Europe/Berlin", "--count", "3"];
+    let from = ["--from", "2026-11-29T14:00:00+01:00"];
+    let run = place.run(&[&next[..], &from].concat());
+    let slots = "2026-11-30T09:00:00+01:00\n2026-12-07T09:00:00+01:00\n2026-12-14T09:00:00+01:00\n";
+    let told =
+        "at 09:00 on the 15th of the month or on Mondays\n! both day fields are set: cron takes this as OR\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, slots, told));
+    assert!(!place.home().exists());
+}
+
+#[test]
+fn cron_next_refuses_what_never_comes_and_what_is_no_schedule() {
+    let place = Place::new();
+    for (schedule, told) in [
+        (
+            "0 0 30 2 *",
+            "day of month \"0 0 30 2 *\": this date never comes; write a day that its months have",
+        ),
+        ("2020-01-01T00:00", "2020-01-01T00:00 has no slot after 2026-11-29T13:00:00+00:00"),
+        (
+            "-5m",
+            "length \"-5m\": a length has no sign; write `in 5m` for once, `every 5m` for again and again",
+        ),
+    ] {
+        let run =
+            place.run(&["cron", "next", schedule, "--timezone", "UTC", "--from", "2026-11-29T13:00:00Z"]);
+        assert_eq!((run.code, run.out, run.err), (1, String::new(), format!("switchboard: {told}\n")));
+    }
+    let run = place.run(&["cron", "next", "0 8 * * *", "--timezone", "Europe/Berln"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("did you mean Europe/Berlin?"), "{}", run.err);
+    assert_eq!(place.run(&["cron", "next", "0 8 * * *", "--from", "tomorrow"]).code, 2);
+}
