@@ -11,6 +11,8 @@ mod assets;
 mod conversations;
 #[path = "commandline/cron.rs"]
 mod cron;
+#[path = "commandline/jobs.rs"]
+mod jobs;
 #[path = "commandline/engine.rs"]
 mod engine;
 #[path = "commandline/homes.rs"]

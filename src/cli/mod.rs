@@ -150,7 +150,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Report(report)) => report.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,
         Some(Noun::Conversation(conversation)) => conversation.run(&context, out).await,
-        Some(Noun::Cron(cron)) => cron.run(&context, out),
+        Some(Noun::Cron(cron)) => cron.run(&context, out).await,
         Some(Noun::Events(events)) => events.run(&context, out).await,
         Some(Noun::Suspend(suspend)) => suspend.run(&context, out).await,
         Some(Noun::Unsuspend(unsuspend)) => unsuspend.run(&context, out).await,

@@ -113,6 +113,9 @@ fn told(reply: Reply, context: &Context, form: Form, out: &mut Out) -> anyhow::R
             anyhow::bail!("{question}; nothing was done, `switchboard send {confirm:?}` does it")
         }
         Reply::Quit => anyhow::bail!("/quit belongs to a screen; `switchboard stop` stops an engine"),
+        Reply::JobEditor { .. } => {
+            anyhow::bail!("the editor belongs to a screen; see `switchboard cron add --help`")
+        }
         Reply::JobConflict { .. } => {
             anyhow::bail!("the job was changed on disk since the edit began: nothing was written")
         }

@@ -80,8 +80,54 @@ pub enum Slash {
     Export(ExportFormat),
     /// Tell what a command does.
     Help(Option<String>),
+    /// Look at scheduled tasks, or change them.
+    Cron(CronSlash),
     /// Leave the screen.
     Quit,
+}
+
+/// What `/cron` does. A job is named by its id, by a unique beginning of one, or by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CronSlash {
+    /// List the jobs whose id, name or state contain the text.
+    List(String),
+    /// Open the editor for a new job.
+    Editor,
+    /// Open the editor for a job.
+    EditorOf(String),
+    /// Make a job.
+    Add {
+        /// When it is due.
+        schedule: String,
+        /// What the agent is told.
+        prompt: String,
+    },
+    /// Set a field of a job.
+    Set {
+        /// The job.
+        job: String,
+        /// The field.
+        field: String,
+        /// Its value; empty takes an optional one away.
+        value: String,
+    },
+    /// Take no slot of a job until it is resumed.
+    Pause {
+        /// The job.
+        job: String,
+        /// Why.
+        why: Option<String>,
+    },
+    /// Take a job's slots again.
+    Resume(String),
+    /// Run a job now.
+    Run(String),
+    /// Take a job out.
+    Remove(String),
+    /// What became of a job's slots.
+    History(String),
+    /// The next slots of a job, or of a schedule.
+    Next(String),
 }
 
 /// Whether to ask before something is lost.
@@ -214,6 +260,26 @@ pub const TABLE: &[Spec] = &[
     spec("unsuspend", "", "take a suspension back: the same session goes on", Allowed, |text| {
         bare(text, Slash::Unsuspend)
     }),
+    Spec {
+        choices: &[
+            ("list", "the jobs, the most urgent first"),
+            ("add", "make a job: /cron add \"SCHEDULE\" PROMPT; without more, the editor"),
+            ("edit", "change a job: /cron edit JOB FIELD VALUE; without a field, the editor"),
+            ("pause", "take no slot of a job until it is resumed: /cron pause JOB [WHY]"),
+            ("resume", "take a job's slots again: /cron resume JOB"),
+            ("run", "run a job now, beside its slots: /cron run JOB"),
+            ("remove", "take a job out of jobs.json: /cron remove JOB"),
+            ("history", "what became of a job's slots: /cron history JOB"),
+            ("next", "the next slots of a job or of a schedule: /cron next JOB|SCHEDULE"),
+        ],
+        ..spec(
+            "cron",
+            "[list|add|edit|pause|resume|run|remove|history|next] …",
+            "scheduled tasks",
+            Allowed,
+            |text| cron(text).map(Slash::Cron),
+        )
+    },
     spec("restart", "", "restart the engine; what its drain cuts is resumed", Allowed, |text| {
         bare(text, Slash::Restart(Ask::First))
     }),
@@ -232,6 +298,50 @@ fn bare(text: &str, slash: Slash) -> Result<Slash, &'static str> {
 
 fn needed(text: &str) -> Result<String, &'static str> {
     if text.is_empty() { Err("an argument is missing") } else { Ok(text.to_owned()) }
+}
+
+fn cron(text: &str) -> Result<CronSlash, &'static str> {
+    let (verb, rest) = first_word(text);
+    let job = || needed(rest).map_err(|_| "a job is missing: its id, a unique beginning of it, or its name");
+    match verb {
+        "" | "list" => Ok(CronSlash::List(rest.to_owned())),
+        "add" if rest.is_empty() => Ok(CronSlash::Editor),
+        "add" => {
+            let (schedule, prompt) =
+                quoted_first(rest).ok_or("write the schedule in quotes and the prompt behind it")?;
+            Ok(CronSlash::Add { schedule: needed(schedule)?, prompt: needed(prompt)? })
+        }
+        "edit" => match first_word(&job()?) {
+            (job, "") => Ok(CronSlash::EditorOf(job.to_owned())),
+            (job, rest) => {
+                let (field, value) = first_word(rest);
+                let value = if value == "\"\"" { "" } else { value };
+                Ok(CronSlash::Set { job: job.to_owned(), field: field.to_owned(), value: value.to_owned() })
+            }
+        },
+        "pause" => {
+            let job = job()?;
+            let (job, why) = first_word(&job);
+            Ok(CronSlash::Pause { job: job.to_owned(), why: optional(why) })
+        }
+        "resume" => job().map(CronSlash::Resume),
+        "run" => job().map(CronSlash::Run),
+        "remove" => job().map(CronSlash::Remove),
+        "history" => job().map(CronSlash::History),
+        "next" => job().map(CronSlash::Next),
+        _ => Err("the words are list, add, edit, pause, resume, run, remove, history and next"),
+    }
+}
+
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim())
+}
+
+/// Takes a text in quotes off the front.
+fn quoted_first(text: &str) -> Option<(&str, &str)> {
+    let (quoted, rest) = text.strip_prefix('"')?.split_once('"')?;
+    Some((quoted.trim(), rest.trim()))
 }
 
 impl Spec {
@@ -341,6 +451,39 @@ mod tests {
             ("/export json", Slash::Export(ExportFormat::Json)),
             ("/export", Slash::Export(ExportFormat::Markdown)),
             ("/help queue", Slash::Help(Some("queue".to_owned()))),
+            ("/cron", Slash::Cron(CronSlash::List(String::new()))),
+            ("/cron list paused", Slash::Cron(CronSlash::List("paused".to_owned()))),
+            ("/cron add", Slash::Cron(CronSlash::Editor)),
+            (
+                "/cron add \"0 8 * * *\"  Sum it up ",
+                Slash::Cron(CronSlash::Add {
+                    schedule: "0 8 * * *".to_owned(),
+                    prompt: "Sum it up".to_owned(),
+                }),
+            ),
+            ("/cron edit disk", Slash::Cron(CronSlash::EditorOf("disk".to_owned()))),
+            (
+                "/cron edit disk prompt look at it",
+                Slash::Cron(CronSlash::Set {
+                    job: "disk".to_owned(),
+                    field: "prompt".to_owned(),
+                    value: "look at it".to_owned(),
+                }),
+            ),
+            (
+                "/cron edit disk repeat \"\"",
+                Slash::Cron(CronSlash::Set {
+                    job: "disk".to_owned(),
+                    field: "repeat".to_owned(),
+                    value: String::new(),
+                }),
+            ),
+            (
+                "/cron pause disk it is full",
+                Slash::Cron(CronSlash::Pause { job: "disk".to_owned(), why: Some("it is full".to_owned()) }),
+            ),
+            ("/cron run Disk check", Slash::Cron(CronSlash::Run("Disk check".to_owned()))),
+            ("/cron next every 2h", Slash::Cron(CronSlash::Next("every 2h".to_owned()))),
         ];
         for (draft, slash) in table {
             assert_eq!(command(draft), slash, "{draft:?}");
@@ -368,7 +511,19 @@ mod tests {
 
     #[test]
     fn wrong_arguments_are_refused_with_the_usage() {
-        for draft in ["/stop now", "/undo 0", "/undo x", "/busy later", "/title", "/steer", "/export pdf"] {
+        for draft in [
+            "/cron pause",
+            "/cron add 30m x",
+            "/cron add \"30m\"",
+            "/cron fire x",
+            "/stop now",
+            "/undo 0",
+            "/undo x",
+            "/busy later",
+            "/title",
+            "/steer",
+            "/export pdf",
+        ] {
             match parse(draft) {
                 Err(Refusal::Usage { usage, .. }) => assert!(usage.starts_with('/'), "{usage}"),
                 other => panic!("{draft:?}: {other:?}"),

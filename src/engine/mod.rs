@@ -8,6 +8,7 @@ mod alerts;
 mod clock;
 mod commands;
 mod conductor;
+mod cron_slash;
 mod export;
 mod handles;
 mod leftovers;

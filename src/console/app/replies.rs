@@ -156,6 +156,10 @@ fn accept(model: &mut Model, sent: &Sent, reply: Reply) -> String {
             done(model, &sent.key, reply);
             String::new()
         }
+        Reply::JobEditor { .. } => {
+            done(model, &sent.key, reply);
+            String::new()
+        }
         Reply::JobConflict { .. } => {
             done(model, &sent.key, reply);
             "changed on disk meanwhile: nothing was written".to_owned()
@@ -193,6 +197,7 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
             model.tell(Tone::Info, words);
             front::go_to(model, &key);
         }
+        Reply::JobEditor { .. } => model.tell(Tone::Info, "the editor of jobs is in the Cron view"),
         Reply::JobConflict { .. } => {
             model.tell(Tone::Warn, "the job was changed on disk meanwhile: nothing was written");
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cron::JobCommand;
 use crate::domain::alert::{Acknowledgement, AlertKey};
+use crate::domain::cron::JobId;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{Ack, Intent, PutBack, Source};
 use crate::domain::slash::Ask;
@@ -207,6 +208,11 @@ pub enum Reply {
         question: String,
         /// The draft that does it without asking.
         confirm: String,
+    },
+    /// `/cron add` and `/cron edit`: the screen opens the editor; the engine knows no screen and does nothing.
+    JobEditor {
+        /// The job; none: a new one.
+        job: Option<JobId>,
     },
     /// A job was changed on disk since the edit began: nothing was written.
     JobConflict {

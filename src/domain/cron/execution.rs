@@ -1,5 +1,6 @@
 //! Executions: the one record of what became of each slot, and of each "run now".
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -42,6 +43,46 @@ pub struct Execution {
     pub output: Option<String>,
     /// What became of its result, one a target.
     pub deliveries: Vec<Delivery>,
+}
+
+impl Execution {
+    /// How long its run took, or has taken until `now`; none before it began.
+    pub fn took(&self, now: Time) -> Option<TimeDelta> {
+        Some((self.ended_at.unwrap_or(now) - self.began_at?).max(TimeDelta::zero()))
+    }
+
+    /// How it stands, in a few words: `ok, 1 min 12 s`, `failed, 3 s: exit 2`, `skipped 4 slots: paused`.
+    pub fn words(&self, now: Time) -> String {
+        let mut words = self.state.word().to_owned();
+        match self.how {
+            How::Late => words.push_str(", late"),
+            How::CatchUp => words.push_str(", to catch up"),
+            How::RunNow => words.push_str(", run now"),
+            How::OnTime => {}
+        }
+        if let Some(slots) = self.slots.filter(|slots| slots.count > 1) {
+            words.push_str(&format!(" {} slots", slots.count));
+        }
+        if let Some(took) = self.took(now) {
+            words.push_str(&format!(", {}", duration_words(took)));
+        }
+        if let Some(why) = &self.why {
+            words.push_str(&format!(": {why}"));
+        }
+        words
+    }
+}
+
+/// `0.3 s`, `12 s`, `1 min 12 s`, `2 h 5 min`.
+pub fn duration_words(length: TimeDelta) -> String {
+    let milliseconds = length.num_milliseconds().max(0);
+    let seconds = milliseconds / 1000;
+    match seconds {
+        0..10 => format!("{}.{} s", seconds, milliseconds % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
 }
 
 /// Slots in a row: one, or those that one run or one refusal stands for.
@@ -144,6 +185,19 @@ impl ExecutionState {
             Self::Skipped => "skipped",
             Self::Missed => "missed",
             Self::BlockedConfig => "blocked_config",
+        }
+    }
+
+    /// The word on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "waits",
+            Self::Claimed => "begins",
+            Self::Running => "runs",
+            Self::Succeeded => "ok",
+            Self::TimedOut => "timed out",
+            Self::BlockedConfig => "blocked",
+            Self::Failed | Self::Interrupted | Self::Unknown | Self::Skipped | Self::Missed => self.as_str(),
         }
     }
 
@@ -292,5 +346,86 @@ impl FromStr for DeliveryState {
             .into_iter()
             .find(|state| state.as_str() == text)
             .ok_or_else(|| format!("{text:?} is no state of a delivery"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn execution(state: ExecutionState, how: How) -> Execution {
+        Execution {
+            id: ExecutionId(1),
+            job: "a".parse().unwrap(),
+            slots: Some(Slots::one(Time::UNIX_EPOCH)),
+            how,
+            state,
+            taken_at: Time::UNIX_EPOCH,
+            began_at: None,
+            ended_at: None,
+            why: None,
+            attempt: 1,
+            claim: None,
+            session: None,
+            turn: None,
+            output: None,
+            deliveries: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_execution_says_how_it_stands_in_a_few_words() {
+        let at = |seconds| Time::UNIX_EPOCH + TimeDelta::seconds(seconds);
+        let waits = execution(ExecutionState::Waiting, How::OnTime);
+        assert_eq!(waits.words(at(9)), "waits");
+        let runs = Execution { began_at: Some(at(1)), ..execution(ExecutionState::Running, How::Late) };
+        assert_eq!(runs.words(at(73)), "runs, late, 1 min 12 s");
+        let failed = Execution {
+            began_at: Some(at(1)),
+            ended_at: Some(at(4)),
+            why: Some("exit 2".to_owned()),
+            ..execution(ExecutionState::Failed, How::RunNow)
+        };
+        assert_eq!(failed.words(at(99)), "failed, run now, 3.0 s: exit 2");
+        let range = Slots { count: 4, ..Slots::one(at(0)) };
+        let skipped = Execution {
+            slots: Some(range),
+            why: Some("paused".to_owned()),
+            ..execution(ExecutionState::Skipped, How::OnTime)
+        };
+        assert_eq!(skipped.words(at(9)), "skipped 4 slots: paused");
+    }
+
+    #[test]
+    fn a_length_of_time_has_the_units_that_matter() {
+        for (milliseconds, words) in
+            [(0, "0.0 s"), (320, "0.3 s"), (12_900, "12 s"), (72_000, "1 min 12 s"), (7_500_000, "2 h 5 min")]
+        {
+            assert_eq!(duration_words(TimeDelta::milliseconds(milliseconds)), words);
+        }
+    }
+
+    #[test]
+    fn only_runs_that_ended_by_themselves_say_something_of_a_jobs_health() {
+        use ExecutionState::{
+            BlockedConfig, Failed, Interrupted, Missed, Skipped, Succeeded, TimedOut, Unknown,
+        };
+        assert_eq!(Succeeded.verdict(), Some(RunVerdict::Worked));
+        for failed in [Failed, TimedOut, BlockedConfig] {
+            assert_eq!(failed.verdict(), Some(RunVerdict::Failed), "{failed}");
+        }
+        for neither in [Interrupted, Unknown, Skipped, Missed] {
+            assert_eq!((neither.verdict(), neither.is_over()), (None, true), "{neither}");
+        }
+    }
+
+    #[test]
+    fn states_are_kept_as_words_and_read_back() {
+        for state in ExecutionState::ALL {
+            assert_eq!(state.as_str().parse(), Ok(state));
+        }
+        for state in DeliveryState::ALL {
+            assert_eq!(state.as_str().parse(), Ok(state));
+        }
     }
 }

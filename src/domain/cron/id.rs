@@ -14,6 +14,35 @@ const MAX_BYTES: usize = 120;
 pub struct JobId(String);
 
 impl JobId {
+    /// Makes an id of what a job is for: its first words, small, with `-` between them, and a number
+    /// behind them where that is `taken`.
+    pub fn from_words(words: &str, taken: impl Fn(&Self) -> bool) -> Self {
+        const MAX_STEM_BYTES: usize = 48;
+        let mut stem = String::new();
+        for word in words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let word = word.to_lowercase();
+            if stem.len() + word.len() >= MAX_STEM_BYTES {
+                break;
+            }
+            if !stem.is_empty() {
+                stem.push('-');
+            }
+            stem.extend(word.chars().filter(|c| c.is_alphanumeric()));
+        }
+        if stem.is_empty() {
+            stem.push_str("job");
+        }
+        let first = Self(stem);
+        let numbered = |n: u32| Self(format!("{first}-{n}"));
+        let mut number = 2;
+        let mut id = first.clone();
+        while taken(&id) {
+            id = numbered(number);
+            number += 1;
+        }
+        id
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -106,12 +135,29 @@ mod tests {
     }
 
     #[test]
+    fn an_id_is_made_of_the_first_words_and_never_one_that_is_taken() {
+        let free = |words: &str| JobId::from_words(words, |_| false).to_string();
+        assert_eq!(free("Review the open pull requests"), "review-the-open-pull-requests");
+        assert_eq!(free("  Größe: prüfen!  "), "größe-prüfen");
+        assert_eq!(free("../.. \u{202e}"), "job");
+        assert_eq!(free(&"x".repeat(200)), "job");
+        let taken = |id: &JobId| ["disk", "disk-2"].contains(&id.as_str());
+        assert_eq!(JobId::from_words("Disk", taken).as_str(), "disk-3");
+    }
+
+    #[test]
     fn an_id_is_checked_when_it_arrives() {
         assert_eq!(serde_json::from_str::<JobId>("\"a\"").unwrap().as_str(), "a");
         assert!(serde_json::from_str::<JobId>("\"../a\"").is_err());
     }
 
     proptest! {
+        #[test]
+        fn an_id_that_is_made_is_an_id(words in any::<String>()) {
+            let made = JobId::from_words(&words, |_| false);
+            prop_assert_eq!(made.as_str().parse::<JobId>(), Ok(made.clone()));
+        }
+
         #[test]
         fn every_id_can_be_part_of_a_session_key(text in "\\PC{0,12}|[a-z._-]{1,12}") {
             if let Ok(id) = text.parse::<JobId>() {

@@ -6,6 +6,7 @@ pub mod document;
 mod event;
 mod execution;
 mod fault;
+mod fields;
 mod id;
 mod job;
 pub mod merge;
@@ -16,9 +17,10 @@ pub mod unreadable;
 pub use event::{CronEvent, JobEvent};
 pub use execution::{
     Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner, RunVerdict,
-    Slots,
+    Slots, duration_words,
 };
 pub use fault::Fault;
+pub use fields::{FIELDS, Field, set_field};
 pub use id::{JobId, JobIdError};
 pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError};
 pub use target::{ORIGIN, Target, TargetError};

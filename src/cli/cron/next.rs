@@ -1,28 +1,15 @@
-//! `switchboard cron`.
+//! `switchboard cron next`.
 
 use chrono::{DateTime, Utc};
 
-use super::Exit;
-use super::context::Context;
-use super::output::{Out, stderr_line};
+use crate::cli::Exit;
+use crate::cli::context::Context;
+use crate::cli::output::{Out, stderr_line};
 use crate::domain::Time;
 use crate::domain::schedule::{Lattice, Schedule, parse_zone};
 
-/// Scheduled tasks
 #[derive(Debug, clap::Args)]
-pub(super) struct Cron {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum What {
-    /// The next slots of a schedule, one a line; what it means and its traps on standard error
-    Next(Next),
-}
-
-#[derive(Debug, clap::Args)]
-struct Next {
+pub(super) struct Next {
     /// The schedule: "0 8 * * *", "weekdays at 9:30", "every 2h", "in 30m", "2026-12-24T18:00"
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     schedule: String,
@@ -37,16 +24,8 @@ struct Next {
     count: usize,
 }
 
-impl Cron {
-    pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
-        match self.what {
-            What::Next(next) => next.run(context, out),
-        }
-    }
-}
-
 impl Next {
-    fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+    pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
         let zone = match &self.timezone {
             Some(name) => parse_zone(name)?,
             None => context.config()?.timezone,

@@ -1,0 +1,132 @@
+//! `switchboard cron check`.
+
+use std::path::PathBuf;
+use std::{fs, io};
+
+use chrono::Utc;
+use chrono_tz::Tz;
+use serde_json::json;
+
+use crate::cli::Exit;
+use crate::cli::context::Context;
+use crate::cli::output::{AsJson, Form, Out};
+use crate::domain::Time;
+use crate::domain::cron::Fault;
+use crate::domain::cron::document::{Document, Entry};
+use crate::domain::schedule::Lattice;
+
+/// So many slots of each job are shown.
+const SLOTS: usize = 5;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Check {
+    /// The file [default: jobs.json in the home]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    json: AsJson,
+}
+
+impl Check {
+    /// Reads the file as the engine does, and needs none.
+    pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let path = self.file.clone().unwrap_or_else(|| context.home.jobs_file());
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.file.is_none() => {
+                out.line("there is no jobs.json in this home: no jobs")?;
+                return Ok(Exit::Done);
+            }
+            Err(error) => anyhow::bail!("{} can't be read: {error}", path.display()),
+        };
+        let document = Document::read(bytes)
+            .map_err(|unreadable| anyhow::anyhow!("{}: {unreadable}", path.display()))?;
+        let (zone, now) = (context.config()?.timezone, Utc::now());
+        let name = path.display().to_string();
+        let mut exit = Exit::Done;
+        for entry in document.entries() {
+            let checked = check(entry, zone, now);
+            if checked.is_err() {
+                exit = Exit::Failed;
+            }
+            match self.json.form() {
+                Form::Json => out.json(&as_json(entry, &checked))?,
+                Form::Text => print(&name, entry, &checked, out)?,
+            }
+        }
+        if self.json.form() == Form::Text && document.entries().is_empty() {
+            out.line("the file holds no jobs")?;
+        }
+        Ok(exit)
+    }
+}
+
+/// A job that can be fired.
+struct Good {
+    words: String,
+    zone: Tz,
+    slots: Vec<Time>,
+    warnings: Vec<String>,
+}
+
+fn check(entry: &Entry, zone: Tz, now: Time) -> Result<Good, Vec<String>> {
+    let told = |faults: &[Fault]| faults.iter().map(Fault::to_string).collect::<Vec<_>>();
+    let record = entry.record.as_ref().map_err(|faults| told(faults))?;
+    let job = record.definition.clone().check().map_err(|faults| told(&faults))?;
+    let zone = job.zone.unwrap_or(zone);
+    job.schedule.check(zone, now).map_err(|error| {
+        vec![Fault::new("schedule", &format!("{:?}", job.definition.schedule), error).to_string()]
+    })?;
+    let at = Lattice { zone, anchor: now };
+    let slots = std::iter::successors(job.schedule.next(now, &at), |slot| job.schedule.next(*slot, &at));
+    let traps = job.schedule.warnings(zone, now);
+    Ok(Good {
+        words: job.schedule.words(),
+        zone,
+        slots: slots.take(SLOTS).collect(),
+        warnings: record.warnings.iter().cloned().chain(traps.iter().map(|trap| trap.words())).collect(),
+    })
+}
+
+fn name_of(entry: &Entry) -> String {
+    entry.id.as_ref().map_or_else(|| format!("record {}", entry.place + 1), ToString::to_string)
+}
+
+fn print(path: &str, entry: &Entry, checked: &Result<Good, Vec<String>>, out: &mut Out) -> io::Result<()> {
+    let name = name_of(entry);
+    match checked {
+        Err(faults) => {
+            for fault in faults {
+                out.line(&format!("{path}:{}: {name}: {fault}", entry.line))?;
+            }
+        }
+        Ok(good) => {
+            out.line(&format!("{name}: {}, {}", good.words, good.zone))?;
+            for warning in &good.warnings {
+                out.line(&format!("  ! {warning}"))?;
+            }
+            for slot in &good.slots {
+                out.line(&format!("  {}", slot.with_timezone(&good.zone).to_rfc3339()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn as_json(entry: &Entry, checked: &Result<Good, Vec<String>>) -> serde_json::Value {
+    let (id, line) = (entry.id.as_ref().map(ToString::to_string), entry.line);
+    match checked {
+        Err(faults) => json!({ "id": id, "line": line, "faults": faults }),
+        Ok(good) => {
+            let slots = good.slots.iter().map(|slot| slot.with_timezone(&good.zone).to_rfc3339());
+            json!({
+                "id": id,
+                "line": line,
+                "words": good.words,
+                "timezone": good.zone.name(),
+                "warnings": good.warnings,
+                "next": slots.collect::<Vec<_>>(),
+            })
+        }
+    }
+}

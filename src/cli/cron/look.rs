@@ -1,0 +1,191 @@
+//! What shows jobs and their runs.
+
+use std::io;
+
+use chrono::Utc;
+
+use super::{another_kind, ask, find, find_id};
+use crate::cli::Exit;
+use crate::cli::context::{Clock, Context};
+use crate::cli::output::{AsJson, Form, Out, stderr_line};
+use crate::cli::table::Table;
+use crate::domain::api::{JobAnswer, JobDetail, JobQuery, JobRow, JobState, JobsFileState, JobsPage};
+use crate::domain::cron::Execution;
+use crate::domain::id::ExecutionId;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct List {
+    /// Only those whose id, name or state contain it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    filter: String,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    limit: usize,
+    #[command(flatten)]
+    json: AsJson,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Show {
+    /// The job
+    job: String,
+    #[command(flatten)]
+    json: AsJson,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct History {
+    /// The job; without one, those of all
+    job: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    #[command(flatten)]
+    json: AsJson,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Output {
+    /// The run's number, as `switchboard cron history` lists it
+    run: i64,
+}
+
+impl List {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let query = JobQuery::List { filter: self.filter, limit: self.limit };
+        let JobAnswer::List(page) = ask(&*client, query).await? else { return Err(another_kind()) };
+        tell_file(&page, &context.clock());
+        match self.json.form() {
+            Form::Json => page.rows.iter().try_for_each(|row| out.json(row))?,
+            Form::Text => list(&page, &context.clock(), out)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Show {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let detail = find(&*client, &self.job).await?;
+        match self.json.form() {
+            Form::Json => out.json(&detail)?,
+            Form::Text => show(&detail, &context.clock(), out)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl History {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let job = match &self.job {
+            Some(named) => Some(find_id(&*client, named).await?),
+            None => None,
+        };
+        let query = JobQuery::History { job, before: None, limit: self.limit };
+        let JobAnswer::History(executions) = ask(&*client, query).await? else { return Err(another_kind()) };
+        match self.json.form() {
+            Form::Json => executions.iter().try_for_each(|execution| out.json(execution))?,
+            Form::Text => history(&executions, &context.clock(), out)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Output {
+    pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let query = JobQuery::Output { execution: ExecutionId(self.run) };
+        let JobAnswer::Output(document) = ask(&*client, query).await? else { return Err(another_kind()) };
+        let Some(document) = document else {
+            anyhow::bail!("run {} has no output document: it wrote none, or it is no longer kept", self.run);
+        };
+        out.line(document.trim_end())?;
+        Ok(Exit::Done)
+    }
+}
+
+/// What stands beside the list: the file can't be read, and the stored copy is shown.
+fn tell_file(page: &JobsPage, clock: &Clock) {
+    if let JobsFileState::Unreadable { since, trouble, .. } = &page.file {
+        let place = trouble.place.map(|(line, column)| format!("line {line} column {column}: "));
+        let since = clock.full(*since);
+        let (place, why) = (place.unwrap_or_default(), &trouble.why);
+        stderr_line(&format!("jobs.json is unreadable since {since}: {place}{why}; this is the stored copy"));
+    }
+}
+
+fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
+    if page.total == 0 {
+        return out.line("no jobs; `switchboard cron add` makes one, or copy a jobs.json to the home");
+    }
+    let mut table = Table::new(&["job", "state", "schedule", "next", "last", "failures"]);
+    for row in &page.rows {
+        table.row([
+            row.id.as_ref().map_or_else(|| row.name.clone(), ToString::to_string),
+            state(row, clock),
+            row.words.clone(),
+            row.next.map_or_else(|| "-".to_owned(), |at| clock.full(at)),
+            row.last.as_ref().map_or_else(|| "-".to_owned(), |last| last.words(Utc::now())),
+            if row.failures == 0 { "-".to_owned() } else { format!("{} in a row", row.failures) },
+        ]);
+    }
+    table.print(out)?;
+    if page.rows.len() < page.hits {
+        out.line(&format!("{} of {}; --limit shows more", page.rows.len(), page.hits))?;
+    }
+    Ok(())
+}
+
+fn state(row: &JobRow, clock: &Clock) -> String {
+    let word = row.state.word();
+    match &row.state {
+        JobState::Error { faults } => format!("{word}: {}", faults.join("; ")),
+        JobState::Paused { why: Some(why), .. } => format!("{word}: {why}"),
+        JobState::Completed { at } | JobState::Vanished { at } => format!("{word} {}", clock.full(*at)),
+        _ => word.to_owned(),
+    }
+}
+
+fn show(detail: &JobDetail, clock: &Clock, out: &mut Out) -> io::Result<()> {
+    let row = &detail.row;
+    out.line(&format!("{}: {}", row.name, state(row, clock)))?;
+    out.line(&format!("schedule  {} ({}), {}", row.schedule, row.words, row.zone))?;
+    for warning in &detail.warnings {
+        out.line(&format!("          ! {warning}"))?;
+    }
+    for slot in &detail.next {
+        out.line(&format!("next      {}", clock.full(*slot)))?;
+    }
+    if let Some(left) = row.runs_left {
+        out.line(&format!("runs left {left}"))?;
+    }
+    out.line("")?;
+    out.line(&detail.record)?;
+    out.line("")?;
+    history(&detail.history, clock, out)
+}
+
+fn history(executions: &[Execution], clock: &Clock, out: &mut Out) -> io::Result<()> {
+    if executions.is_empty() {
+        return out.line("nothing has fired yet");
+    }
+    let mut table = Table::new(&["run", "job", "slot", "result", "delivered", "session"]);
+    for execution in executions {
+        let delivered: Vec<String> = execution
+            .deliveries
+            .iter()
+            .map(|delivery| format!("{} {}", delivery.target, delivery.state.as_str()))
+            .collect();
+        table.row([
+            execution.id.to_string(),
+            execution.job.to_string(),
+            execution.slots.map_or_else(|| "run now".to_owned(), |slots| clock.full(slots.first)),
+            execution.words(Utc::now()),
+            if delivered.is_empty() { "-".to_owned() } else { delivered.join(", ") },
+            execution.session.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
+        ]);
+    }
+    table.print(out)
+}

@@ -1,0 +1,186 @@
+//! `/cron`: scheduled tasks by slash command.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::conductor::Order;
+use super::shared::{Shared, refusal};
+use super::{commands, queries};
+use crate::domain::api::{
+    Answer, Command, JobAnswer, JobCommand, JobDetail, JobFound, JobQuery, JobRow, JobsPage, Query, Reply,
+};
+use crate::domain::cron::{Counting, Definition, JobId, set_field};
+use crate::domain::queue::{Refusal, Source};
+use crate::domain::schedule::{Lattice, Schedule};
+use crate::domain::slash::CronSlash;
+
+/// So many rows a list shows.
+const ROWS: usize = 50;
+/// So many slots `/cron next` shows.
+const SLOTS: usize = 5;
+
+pub(super) async fn carry_out(
+    shared: &Arc<Shared>,
+    orders: &mpsc::Sender<Order>,
+    command: CronSlash,
+    source: Source,
+) -> Result<Reply, Refusal> {
+    let change = match command {
+        CronSlash::List(filter) => return list(shared, filter).await,
+        CronSlash::History(job) => return history(shared, &job).await,
+        CronSlash::Next(wanted) => return next(shared, &wanted).await,
+        CronSlash::Editor => return editor(None, source),
+        CronSlash::EditorOf(job) => return editor(Some(id(&find(shared, &job).await?)?), source),
+        CronSlash::Add { schedule, prompt } => add(shared, schedule, prompt).await?,
+        CronSlash::Set { job, field, value } => set(shared, &job, &field, &value).await?,
+        CronSlash::Pause { job, why } => JobCommand::Pause { job: id(&find(shared, &job).await?)?, why },
+        CronSlash::Resume(job) => JobCommand::Resume { job: id(&find(shared, &job).await?)? },
+        CronSlash::Run(job) => {
+            JobCommand::Run { job: id(&find(shared, &job).await?)?, counting: Counting::Beside }
+        }
+        CronSlash::Remove(job) => JobCommand::Remove { job: id(&find(shared, &job).await?)? },
+    };
+    match Box::pin(commands::carry_out(shared, orders, Command::Job(change))).await? {
+        Reply::JobConflict { .. } => Err(Refusal::NothingTo(
+            "the job was changed on disk at the same moment: nothing was written, try again".to_owned(),
+        )),
+        reply => Ok(reply),
+    }
+}
+
+fn editor(job: Option<JobId>, source: Source) -> Result<Reply, Refusal> {
+    match source {
+        Source::Console => Ok(Reply::JobEditor { job }),
+        _ => Err(Refusal::ScreenOnly("cron".to_owned())),
+    }
+}
+
+/// The change that makes a job of a schedule and a prompt.
+async fn add(shared: &Shared, schedule: String, prompt: String) -> Result<JobCommand, Refusal> {
+    let JobsPage { rows, .. } = jobs(shared, String::new(), usize::MAX).await?;
+    let taken = |id: &JobId| rows.iter().any(|row| row.id.as_ref() == Some(id));
+    let definition = Definition {
+        prompt: Some(prompt.clone()),
+        ..Definition::new(JobId::from_words(&prompt, taken), schedule)
+    };
+    Ok(JobCommand::Save { base: None, definition: Box::new(definition) })
+}
+
+/// The change that sets one field of a job.
+async fn set(shared: &Shared, job: &str, field: &str, value: &str) -> Result<JobCommand, Refusal> {
+    let found = find(shared, job).await?;
+    let Some(mut definition) = found.definition else {
+        let why = "its record can't be used: repair it in the editor or in the file".to_owned();
+        return Err(Refusal::NothingTo(format!("job {job}: {why}")));
+    };
+    set_field(&mut definition, field, value).map_err(|fault| Refusal::NothingTo(fault.to_string()))?;
+    Ok(JobCommand::Save { base: Some(found.record), definition })
+}
+
+async fn list(shared: &Shared, filter: String) -> Result<Reply, Refusal> {
+    let page = jobs(shared, filter, ROWS).await?;
+    let show = |at| shared.show_time(at);
+    let mut lines: Vec<String> = page.rows.iter().map(|row| line(row, &show)).collect();
+    match (page.total, page.rows.len()) {
+        (0, _) => lines.push("no jobs; /cron add makes one, or copy a jobs.json to the home".to_owned()),
+        (total, shown) if shown < total => lines.push(format!("{shown} of {total}")),
+        _ => {}
+    }
+    Ok(Reply::Shown { title: "scheduled tasks".to_owned(), text: lines.join("\n") })
+}
+
+fn line(row: &JobRow, show: &dyn Fn(crate::domain::Time) -> String) -> String {
+    let next = row.next.map(|at| format!(", next {}", show(at))).unwrap_or_default();
+    let failures = match row.failures {
+        0 => String::new(),
+        failures => format!(", failed {failures} in a row"),
+    };
+    format!("{}  {}: {}{next}{failures}", row.name, row.state.word(), row.words)
+}
+
+async fn history(shared: &Shared, job: &str) -> Result<Reply, Refusal> {
+    let found = find(shared, job).await?;
+    let now = shared.now();
+    let mut lines: Vec<String> = Vec::new();
+    for execution in &found.history {
+        let due = execution.slots.map_or(execution.taken_at, |slots| slots.first);
+        lines.push(format!("{}  {}", shared.show_time(due), execution.words(now)));
+    }
+    if lines.is_empty() {
+        lines.push("it has not fired yet".to_owned());
+    }
+    Ok(Reply::Shown { title: format!("runs of {}, newest first", found.row.name), text: lines.join("\n") })
+}
+
+/// The next slots of a job; of a schedule where no job has that name.
+async fn next(shared: &Shared, wanted: &str) -> Result<Reply, Refusal> {
+    let (title, slots, notes) = match found(shared, wanted).await? {
+        JobFound::One(detail) => {
+            (format!("{}: {}", detail.row.name, detail.row.words), detail.next, detail.warnings)
+        }
+        JobFound::Several { candidates } => return Err(several(wanted, &candidates)),
+        JobFound::None => slots_of(shared, wanted)?,
+    };
+    let mut lines: Vec<String> = slots.iter().map(|slot| shared.show_time(*slot)).collect();
+    lines.extend(notes.into_iter().map(|note| format!("! {note}")));
+    Ok(Reply::Shown { title, text: lines.join("\n") })
+}
+
+type Slots = (String, Vec<crate::domain::Time>, Vec<String>);
+
+fn slots_of(shared: &Shared, text: &str) -> Result<Slots, Refusal> {
+    let (zone, now) = (shared.settings.timezone, shared.now());
+    let refused = |why: String| Refusal::NothingTo(format!("no job {text:?}, and no schedule: {why}"));
+    let schedule: Schedule = text.parse().map_err(|error| refused(format!("{error}")))?;
+    schedule.check(zone, now).map_err(|error| refused(error.to_string()))?;
+    let at = Lattice { zone, anchor: now };
+    let slots = std::iter::successors(schedule.next(now, &at), |slot| schedule.next(*slot, &at));
+    let notes = schedule.warnings(zone, now).iter().map(|warning| warning.words()).collect();
+    Ok((schedule.words(), slots.take(SLOTS).collect(), notes))
+}
+
+async fn find(shared: &Shared, wanted: &str) -> Result<JobDetail, Refusal> {
+    match found(shared, wanted).await? {
+        JobFound::One(detail) => Ok(*detail),
+        JobFound::None => Err(Refusal::NothingTo(format!("there is no job {wanted:?}; /cron lists them"))),
+        JobFound::Several { candidates } => Err(several(wanted, &candidates)),
+    }
+}
+
+fn several(wanted: &str, candidates: &[JobId]) -> Refusal {
+    let names: Vec<&str> = candidates.iter().map(JobId::as_str).collect();
+    Refusal::NothingTo(format!("{wanted:?} could be {}: write more of it", names.join(", ")))
+}
+
+fn id(detail: &JobDetail) -> Result<JobId, Refusal> {
+    let place = detail.row.place + 1;
+    let nameless =
+        || Refusal::NothingTo(format!("record {place} of jobs.json has no id: give it one in the file"));
+    detail.row.id.clone().ok_or_else(nameless)
+}
+
+async fn found(shared: &Shared, job: &str) -> Result<JobFound, Refusal> {
+    match ask(shared, JobQuery::Detail { job: job.to_owned() }).await? {
+        JobAnswer::Detail(found) => Ok(*found),
+        _ => Err(another_kind()),
+    }
+}
+
+async fn jobs(shared: &Shared, filter: String, limit: usize) -> Result<JobsPage, Refusal> {
+    match ask(shared, JobQuery::List { filter, limit }).await? {
+        JobAnswer::List(page) => Ok(*page),
+        _ => Err(another_kind()),
+    }
+}
+
+async fn ask(shared: &Shared, query: JobQuery) -> Result<JobAnswer, Refusal> {
+    match queries::answer(shared, Query::Jobs(query)).await.map_err(refusal)? {
+        Answer::Jobs(answer) => Ok(answer),
+        _ => Err(another_kind()),
+    }
+}
+
+fn another_kind() -> Refusal {
+    Refusal::NothingTo("the engine gave an answer of another kind".to_owned())
+}

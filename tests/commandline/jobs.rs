@@ -1,0 +1,137 @@
+//! Scheduled tasks from the command line.
+
+use serde_json::Value;
+
+use crate::support::program::Place;
+
+const JOBS: &str = r#"{ "jobs": [
+  { "id": "disk", "schedule": "every 30 minutes", "prompt": "Look at the disk" },
+  { "id": "disk-report", "schedule": "0 8 * * 1", "timezone": "Europe/Berlin", "name": "Monday report", "prompt": "Report" },
+  { "id": "later", "schedule": "0 25 * * *", "prompt": "x" }
+] }
+"#;
+
+fn job(place: &Place, id: &str) -> Value {
+    place.json(&["cron", "show", id, "--json"]).remove(0)
+}
+
+fn last_run(place: &Place, id: &str) -> Value {
+    place.json(&["cron", "history", id, "--json"]).remove(0)
+}
+
+#[test]
+fn check_tells_file_line_field_and_value_of_what_is_wrong_and_the_next_slots_of_the_rest() {
+    let place = Place::new();
+    assert_eq!(place.done(&["cron", "check"]), "there is no jobs.json in this home: no jobs\n");
+    place.write("jobs.json", JOBS.as_bytes());
+    let run = place.run(&["cron", "check"]);
+    assert_eq!(run.code, 1);
+    assert!(run.out.contains("jobs.json:4: later: schedule \"0 25 * * *\": "), "{}", run.out);
+    let disk = run.out.split("disk-report").next().unwrap();
+    assert!(disk.starts_with("disk: every 30 minutes"), "{disk}");
+    assert_eq!(disk.lines().filter(|line| line.starts_with("  2")).count(), 5, "{disk}");
+    let json = place.run(&["cron", "check", "--json"]);
+    let told: Value = serde_json::from_str(json.out.lines().last().unwrap()).unwrap();
+    assert_eq!((told["id"].as_str(), told["line"].as_u64()), (Some("later"), Some(4)));
+    assert_eq!(told["faults"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn check_tells_line_and_column_of_a_file_that_is_no_json() {
+    let place = Place::new();
+    place.write("jobs.json", b"{ \"jobs\": [\n  { \"id\": \"a\" \"schedule\": \"@daily\" }\n] }");
+    let run = place.run(&["cron", "check"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("jobs.json: line 2 column 15"), "{}", run.err);
+}
+
+#[test]
+fn a_job_is_made_changed_paused_run_and_taken_out() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    assert!(place.done(&["cron", "list"]).starts_with("no jobs; "));
+    place.done(&["cron", "add", "every 2h", "Look at the disk", "--timeout-minutes", "5"]);
+    let made = job(&place, "look-at-the-disk");
+    assert_eq!(made["row"]["words"], "every 2 hours");
+    assert_eq!(made["definition"]["timeout_minutes"], 5);
+    assert_eq!(made["next"].as_array().unwrap().len(), 5);
+
+    place.done(&["cron", "edit", "look", "--schedule", "0 8 * * *", "--timeout-minutes", ""]);
+    let edited = job(&place, "look-at-the-disk");
+    assert_eq!(edited["row"]["schedule"], "0 8 * * *");
+    assert_eq!(edited["definition"]["timeout_minutes"], Value::Null);
+
+    place.done(&["cron", "pause", "look", "--why", "the disk is new"]);
+    let paused = job(&place, "look-at-the-disk");
+    assert_eq!(paused["row"]["state"]["state"], "paused");
+    assert!(place.done(&["cron", "list"]).contains("paused: the disk is new"));
+    place.done(&["cron", "resume", "look"]);
+
+    assert!(place.done(&["cron", "run", "look", "--wait"]).ends_with(" succeeded\n"));
+    let run = last_run(&place, "look-at-the-disk");
+    assert_eq!((run["state"].as_str(), &run["slots"]), (Some("succeeded"), &Value::Null));
+    let document = place.done(&["cron", "output", &run["id"].to_string()]);
+    assert!(document.contains("Look at the disk"), "{document}");
+    let after = job(&place, "look-at-the-disk");
+    assert_eq!(after["next"][0], edited["next"][0], "a run beside the slots moves none");
+
+    place.done(&["cron", "remove", "look"]);
+    let gone = place.run(&["cron", "pause", "look-at-the-disk"]);
+    assert!(gone.code == 1 || job(&place, "look-at-the-disk")["row"]["state"]["state"] == "vanished");
+    let file = std::fs::read_to_string(place.home().join("jobs.json")).unwrap();
+    assert!(!file.contains("disk"), "{file}");
+}
+
+#[test]
+fn a_job_is_named_by_a_unique_beginning_or_a_name_and_an_ambiguous_one_is_refused_with_the_candidates() {
+    let place = Place::new();
+    place.write("jobs.json", JOBS.as_bytes());
+    let _engine = place.serve(&[]);
+    assert_eq!(job(&place, "Monday report")["row"]["id"], "disk-report");
+    assert_eq!(job(&place, "disk")["row"]["id"], "disk", "a whole id is no beginning of another");
+    let run = place.run(&["cron", "pause", "dis"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("\"dis\" fits several jobs: disk, disk-report"), "{}", run.err);
+    let run = place.run(&["cron", "run", "nothing"]);
+    assert!(run.err.contains("there is no job \"nothing\""), "{}", run.err);
+}
+
+#[test]
+fn what_can_not_be_a_job_is_refused_with_the_field_and_nothing_is_written() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    for (arguments, told) in [
+        (["cron", "add", "0 25 * * *", "x"].as_slice(), "schedule"),
+        (&["cron", "add", "@daily", "x", "--workdir", "here"], "workdir \"here\": must be an absolute path"),
+        (&["cron", "add", "@daily", "x", "--misfire", "never"], "misfire \"never\": "),
+        (&["cron", "add", "@daily"], "prompt: missing"),
+        (&["cron", "add", "2020-01-01T00:00", "x"], "past"),
+        (&["cron", "edit", "x"], "nothing to change"),
+    ] {
+        let run = place.run(arguments);
+        assert_eq!(run.code, 1, "{arguments:?}");
+        assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
+    }
+    assert!(!place.home().join("jobs.json").exists());
+}
+
+#[test]
+fn slash_cron_does_the_same() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["send", "/cron add \"weekdays at 9:30\" Sum it up"]);
+    assert!(place.done(&["send", "/cron"]).contains("sum-it-up  scheduled: at 09:30 on weekdays"));
+    place.done(&["send", "/cron edit sum overlap queue"]);
+    assert_eq!(job(&place, "sum")["definition"]["overlap"], "queue");
+    place.done(&["send", "/cron pause sum for now"]);
+    assert_eq!(job(&place, "sum")["row"]["state"]["why"], "for now");
+    place.done(&["send", "/cron resume sum"]);
+    place.done(&["cron", "run", "sum", "--wait"]);
+    assert!(place.done(&["send", "/cron history sum"]).contains("ok, run now"));
+    place.done(&["send", "/cron run sum"]);
+    assert!(place.done(&["send", "/cron next every 2h"]).lines().count() >= 5);
+    let editor = place.run(&["send", "/cron add"]);
+    assert_eq!(editor.code, 1);
+    place.done(&["send", "/cron remove sum"]);
+    assert!(!std::fs::read_to_string(place.home().join("jobs.json")).unwrap().contains("sum-it-up"));
+}
