@@ -11,12 +11,12 @@ mod assets;
 mod conversations;
 #[path = "commandline/cron.rs"]
 mod cron;
-#[path = "commandline/jobs.rs"]
-mod jobs;
 #[path = "commandline/engine.rs"]
 mod engine;
 #[path = "commandline/homes.rs"]
 mod homes;
+#[path = "commandline/jobs.rs"]
+mod jobs;
 #[path = "commandline/locked.rs"]
 mod locked;
 #[path = "commandline/output.rs"]
