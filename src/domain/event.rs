@@ -430,6 +430,14 @@ pub enum Visibility {
 }
 
 impl EventKind {
+    /// The scheduled task that it is about.
+    pub fn job(&self) -> Option<&JobId> {
+        match self {
+            Self::Job { job, .. } => Some(job),
+            _ => None,
+        }
+    }
+
     /// How much it matters.
     pub fn level(&self) -> Level {
         match self {

@@ -11,6 +11,7 @@ use super::Result;
 use super::transitions::NewMessage;
 use crate::domain::Time;
 use crate::domain::api::{FileTrouble, JobFound, JobsPage, TimelineRow};
+use crate::domain::cron::record::Imported;
 use crate::domain::cron::{
     Claim, ClaimKey, Counting, Definition, Delivery, DeliveryState, Execution, ExecutionState, JobId, Owner,
     SessionMode,
@@ -140,7 +141,11 @@ pub struct SeenRecord {
     pub text: String,
     /// The job's id, if it has one that can be used.
     pub id: Option<JobId>,
-    /// What is wrong with it; empty: the job can be used.
+    /// What it means; none: it can't be understood.
+    pub definition: Option<Box<Definition>>,
+    /// What another scheduler wrote of its runs: it counts only at the first sight of the job.
+    pub imported: Imported,
+    /// What is wrong with it; empty: the job can be used, if its schedule and zone can.
     pub faults: Vec<String>,
 }
 

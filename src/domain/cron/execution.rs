@@ -249,6 +249,9 @@ impl FromStr for ExecutionState {
     }
 }
 
+/// How long a claim counts without a renewal.
+pub const CLAIM_LIFE: TimeDelta = TimeDelta::seconds(300);
+
 /// The expiring record of who runs an execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
@@ -284,7 +287,7 @@ pub struct Owner {
 }
 
 /// The one claim that a write belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClaimKey {
     /// The execution.
     pub execution: ExecutionId,

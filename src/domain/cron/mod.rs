@@ -10,17 +10,20 @@ mod fields;
 mod id;
 mod job;
 pub mod merge;
+pub mod plan;
 pub mod record;
+mod standing;
 mod target;
 pub mod unreadable;
 
 pub use event::{CronEvent, JobEvent};
 pub use execution::{
-    Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner, RunVerdict,
+    CLAIM_LIFE, Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner, RunVerdict,
     Slots, duration_words,
 };
 pub use fault::Fault;
 pub use fields::{FIELDS, Field, set_field};
 pub use id::{JobId, JobIdError};
 pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError};
+pub use standing::{COMPLETED_SHOWN, Change, FLAGGED_FROM, JobStanding, OpenRuns, Paused, Said};
 pub use target::{ORIGIN, Target, TargetError};

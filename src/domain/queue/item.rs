@@ -86,6 +86,8 @@ pub enum Source {
     CommandLine,
     /// The engine itself, to go on with what was cut off.
     Recovery,
+    /// A scheduled task: the prompt of a run.
+    Job,
 }
 
 impl Source {
@@ -95,6 +97,7 @@ impl Source {
             Self::Console => "console",
             Self::CommandLine => "send",
             Self::Recovery => "recovery",
+            Self::Job => "job",
         }
     }
 }

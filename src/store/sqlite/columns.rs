@@ -6,8 +6,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::domain::Time;
+<<<<<<< HEAD
 use crate::domain::alert::{Alert, AlertKey, Told};
 use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+=======
+use crate::domain::cron::{DeliveryState, ExecutionState, How, JobId, Overlap};
+use crate::domain::id::{ExecutionId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+>>>>>>> f21a8b8 (The due plan, and the store of scheduled tasks: records, slots, claims, runs, deliveries)
 use crate::domain::marker::{Marker, ResumePending, ResumeReason, SuspendReason, Suspended};
 use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
 use crate::domain::reset::ResetReason;
@@ -50,7 +55,7 @@ words!(ItemState {
 });
 words!(TurnState { Running = "running", Done = "done", Failed = "failed", Interrupted = "interrupted" });
 words!(BusyMode { Replace = "replace", Queue = "queue", Interrupt = "interrupt", Steer = "steer" });
-words!(Source { Console = "console", CommandLine = "send", Recovery = "recovery" });
+words!(Source { Console = "console", CommandLine = "send", Recovery = "recovery", Job = "job" });
 words!(HoldReason {
     Stopped = "stopped",
     BackendError = "backend_error",
@@ -76,6 +81,29 @@ words!(StopCause {
     HandleLost = "handle_lost",
 });
 
+words!(How { OnTime = "on_time", Late = "late", CatchUp = "catch_up", RunNow = "run_now" });
+words!(ExecutionState {
+    Waiting = "waiting",
+    Claimed = "claimed",
+    Running = "running",
+    Succeeded = "succeeded",
+    Failed = "failed",
+    TimedOut = "timed_out",
+    Interrupted = "interrupted",
+    Unknown = "unknown",
+    Skipped = "skipped",
+    Missed = "missed",
+    BlockedConfig = "blocked_config",
+});
+words!(DeliveryState {
+    Pending = "pending",
+    Delivered = "delivered",
+    Suppressed = "suppressed",
+    NotConfigured = "not_configured",
+    Failed = "failed",
+});
+words!(Overlap { Skip = "skip", Queue = "queue", Allow = "allow", Replace = "replace" });
+
 macro_rules! row_ids {
     ($($type:ident),+) => {$(
         impl ToSql for $type {
@@ -92,7 +120,7 @@ macro_rules! row_ids {
     )+};
 }
 
-row_ids!(ItemId, TurnId, MessageId, Seq);
+row_ids!(ItemId, TurnId, MessageId, Seq, ExecutionId);
 
 macro_rules! names {
     ($($type:ident),+) => {$(
@@ -110,7 +138,11 @@ macro_rules! names {
     )+};
 }
 
+<<<<<<< HEAD
 names!(SessionId, SessionKey, AlertKey);
+=======
+names!(SessionId, SessionKey, JobId);
+>>>>>>> f21a8b8 (The due plan, and the store of scheduled tasks: records, slots, claims, runs, deliveries)
 
 impl ToSql for RunId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

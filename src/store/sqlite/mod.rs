@@ -2,6 +2,7 @@
 
 mod background;
 mod columns;
+mod executions;
 mod log;
 mod open;
 mod place;

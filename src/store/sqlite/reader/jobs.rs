@@ -1,61 +1,360 @@
-//! Scheduled tasks.
+//! Scheduled tasks, as screens and the engine read them.
 
-#![allow(unused_imports)]
-use super::Reader;
-use std::collections::BTreeSet;
+use std::iter;
 
 use chrono_tz::Tz;
+use rusqlite::Row;
 
+use super::super::columns::{Millis, kept_json, optional_time, time};
+use super::super::executions::{self, executions_where};
+use super::super::sql::at_most;
+use super::super::tx::job_standing;
+use super::Reader;
 use crate::domain::Time;
-use crate::domain::api::{FileTrouble, JobFound, JobsPage, TimelineRow};
-use crate::domain::cron::{Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, JobId};
+use crate::domain::api::{
+    FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState, TimelineRow,
+};
+use crate::domain::cron::{
+    COMPLETED_SHOWN, Claim, ClaimKey, Definition, Delivery, Execution, JobId, JobStanding, OpenRuns,
+};
 use crate::domain::id::ExecutionId;
-use crate::domain::turn::Begun;
-use crate::store::*;
+use crate::domain::schedule::Schedule;
+use crate::store::{JobQueries, NextDue, Result};
+
+/// So many executions are told with a job.
+const HISTORY: usize = 50;
+/// So many durations are told with a job.
+const DURATIONS: usize = 12;
+/// So many slots to come are told with a job.
+const NEXT: usize = 5;
+/// So many candidates of an ambiguous name are told.
+const CANDIDATES: usize = 20;
+
+/// A job as it is kept, with its record.
+struct Found {
+    id: JobId,
+    place: Option<usize>,
+    name: String,
+    standing: JobStanding,
+    open: OpenRuns,
+    definition: Option<Definition>,
+    record: String,
+}
+
+macro_rules! jobs_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT j.*, r.place, r.definition, r.text,
+                 (SELECT count(*) FROM executions WHERE job = j.id AND state = 'waiting'
+                      AND state IN ('waiting', 'claimed', 'running')) AS waiting,
+                 (SELECT count(*) FROM executions WHERE job = j.id AND state IN ('claimed', 'running')
+                      AND state IN ('waiting', 'claimed', 'running')) AS busy
+             FROM jobs j JOIN job_records r ON r.n = j.record WHERE ",
+            $condition
+        )
+    };
+}
 
 impl JobQueries for Reader<'_> {
-    fn jobs(&self, _filter: &str, _limit: usize, _at: Time) -> Result<JobsPage> {
-        Err(crate::store::StoreError::Closed)
+    fn jobs(&self, filter: &str, limit: usize, at: Time) -> Result<JobsPage> {
+        let filter = filter.trim().to_lowercase();
+        let wanted = |texts: &[&str]| {
+            filter.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(&filter))
+        };
+        let mut nobodys = self.unowned_records()?;
+        let total = nobodys.len() + self.listed(at)?;
+        nobodys.retain(|row| wanted(&[&row.name, row.state.word(), "state:error"]));
+        let listed = self.rows(
+            "SELECT id, name, rank, n FROM jobs
+             WHERE completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2 ORDER BY rank, next, id",
+            (Millis(at - COMPLETED_SHOWN), JobState::Completed { at }.rank()),
+            |row| {
+                let hit = wanted(&[
+                    row.get_ref(0)?.as_str()?,
+                    row.get_ref(1)?.as_str()?,
+                    &format!("state:{}", word_of_rank(row.get(2)?)),
+                ]);
+                Ok(if hit { Some(row.get::<_, i64>(3)?) } else { None })
+            },
+        )?;
+        let hits: Vec<i64> = listed.into_iter().flatten().collect();
+        let mut page = JobsPage {
+            hits: nobodys.len() + hits.len(),
+            total,
+            file: self.file_state()?,
+            ticker: TickerState { next: self.next_due()?.slot, ..TickerState::default() },
+            rows: nobodys,
+        };
+        page.rows.truncate(limit);
+        for n in hits.into_iter().take(limit - page.rows.len()) {
+            let found = self.first(jobs_where!("j.n = ?1"), (n,), found)?;
+            page.rows.extend(found.map(|found| self.row(&found)).transpose()?);
+        }
+        Ok(page)
     }
 
-    fn job(&self, _wanted: &str, _zone: Tz, _at: Time) -> Result<JobFound> {
-        Err(crate::store::StoreError::Closed)
+    fn job(&self, wanted: &str, zone: Tz, at: Time) -> Result<JobFound> {
+        let wanted = wanted.trim();
+        let exact = self.first(jobs_where!("j.id = ?1"), (wanted,), found)?;
+        let mut candidates = match exact {
+            Some(exact) => vec![exact],
+            None => self.rows(
+                jobs_where!("j.name = ?1 ORDER BY j.vanished_at IS NOT NULL, j.id LIMIT ?2"),
+                (wanted, at_most(CANDIDATES)),
+                found,
+            )?,
+        };
+        if candidates.is_empty() && !wanted.is_empty() {
+            candidates = self.rows(
+                jobs_where!("substr(j.id, 1, length(?1)) = ?1 ORDER BY j.id LIMIT ?2"),
+                (wanted, at_most(CANDIDATES)),
+                found,
+            )?;
+        }
+        if candidates.len() > 1 {
+            return Ok(JobFound::Several { candidates: candidates.into_iter().map(|found| found.id).collect() });
+        }
+        match candidates.pop() {
+            Some(found) => Ok(JobFound::One(Box::new(self.detail(found, zone, at)?))),
+            None => Ok(JobFound::None),
+        }
     }
 
     fn stored_records(&self) -> Result<Vec<String>> {
-        Err(crate::store::StoreError::Closed)
+        self.rows("SELECT text FROM job_records WHERE place IS NOT NULL ORDER BY place", (), |row| row.get(0))
     }
 
     fn executions(
         &self,
-        _job: Option<&JobId>,
-        _before: Option<ExecutionId>,
-        _limit: usize,
+        job: Option<&JobId>,
+        before: Option<ExecutionId>,
+        limit: usize,
     ) -> Result<Vec<Execution>> {
-        Err(crate::store::StoreError::Closed)
+        let (before, limit) = (before.unwrap_or(ExecutionId(i64::MAX)), at_most(limit));
+        match job {
+            Some(job) => self.rows(
+                executions_where!("e.job = ?1 AND e.id < ?2 ORDER BY e.id DESC LIMIT ?3"),
+                (job, before, limit),
+                executions::read,
+            ),
+            None => self.rows(
+                executions_where!("e.id < ?1 ORDER BY e.id DESC LIMIT ?2"),
+                (before, limit),
+                executions::read,
+            ),
+        }
     }
 
-    fn execution(&self, _id: ExecutionId) -> Result<Option<Execution>> {
-        Err(crate::store::StoreError::Closed)
+    fn execution(&self, id: ExecutionId) -> Result<Option<Execution>> {
+        self.first(executions_where!("e.id = ?1"), (id,), executions::read)
     }
 
     fn open_claims(&self) -> Result<Vec<(ClaimKey, Claim)>> {
-        Err(crate::store::StoreError::Closed)
+        let claims = self.rows(
+            "SELECT * FROM executions WHERE state IN ('claimed', 'running') ORDER BY id",
+            (),
+            |row| Ok((row.get("id")?, executions::claim(row)?)),
+        )?;
+        let key = |(execution, claim): (ExecutionId, Option<Claim>)| {
+            let claim = claim?;
+            Some((ClaimKey { execution, token: claim.token.clone() }, claim))
+        };
+        Ok(claims.into_iter().filter_map(key).collect())
     }
 
-    fn pending_deliveries(&self, _limit: usize) -> Result<Vec<(ExecutionId, usize, Delivery)>> {
-        Err(crate::store::StoreError::Closed)
+    fn pending_deliveries(&self, limit: usize) -> Result<Vec<(ExecutionId, usize, Delivery)>> {
+        self.rows(
+            "SELECT * FROM deliveries WHERE state = 'pending' ORDER BY execution, place LIMIT ?1",
+            (at_most(limit),),
+            |row| Ok((row.get("execution")?, row.get("place")?, executions::delivery(row)?)),
+        )
     }
 
-    fn timeline(&self, _from: Time, _until: Time, _limit: usize, _zone: Tz) -> Result<Vec<TimelineRow>> {
-        Err(crate::store::StoreError::Closed)
+    fn timeline(&self, from: Time, until: Time, limit: usize, _zone: Tz) -> Result<Vec<TimelineRow>> {
+        let jobs = self.rows(
+            jobs_where!("j.vanished_at IS NULL ORDER BY j.next IS NULL, j.next, j.id LIMIT ?1"),
+            (at_most(limit),),
+            found,
+        )?;
+        jobs.into_iter().map(|found| self.timeline_of(found, from, until, limit)).collect()
     }
 
-    fn newest_outputs(&self, _jobs: &[JobId]) -> Result<Vec<(JobId, String)>> {
-        Err(crate::store::StoreError::Closed)
+    fn newest_outputs(&self, jobs: &[JobId]) -> Result<Vec<(JobId, String)>> {
+        let newest = |job: &JobId| {
+            let output = self.first(
+                "SELECT output FROM executions WHERE job = ?1 AND state = 'succeeded' AND output IS NOT NULL
+                 ORDER BY id DESC LIMIT 1",
+                (job,),
+                |row| row.get(0),
+            );
+            Ok(output?.map(|output| (job.clone(), output)))
+        };
+        jobs.iter().filter_map(|job| newest(job).transpose()).collect()
     }
 
     fn next_due(&self) -> Result<NextDue> {
-        Err(crate::store::StoreError::Closed)
+        self.only(
+            "SELECT (SELECT min(due) FROM jobs WHERE due IS NOT NULL) AS due,
+                 (SELECT count(*) FROM executions WHERE state = 'waiting') AS waiting,
+                 (SELECT count(*) FROM executions WHERE state IN ('claimed', 'running')) AS busy",
+            (),
+            |row| {
+                Ok(NextDue {
+                    slot: optional_time(row, "due")?,
+                    waiting: row.get("waiting")?,
+                    busy: row.get("busy")?,
+                })
+            },
+        )
+    }
+}
+
+impl Reader<'_> {
+    /// How many jobs a list without a filter has: those completed long ago are not in it.
+    fn listed(&self, at: Time) -> Result<usize> {
+        self.only(
+            "SELECT count(*) FROM jobs WHERE completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2",
+            (Millis(at - COMPLETED_SHOWN), JobState::Completed { at }.rank()),
+            |row| row.get(0),
+        )
+    }
+
+    /// Records of the file that no job has.
+    fn unowned_records(&self) -> Result<Vec<JobRow>> {
+        self.rows(
+            "SELECT place, faults FROM job_records WHERE job IS NULL ORDER BY place",
+            (),
+            |row| {
+                let place: usize = row.get("place")?;
+                let faults = kept_json(row, "faults")?.unwrap_or_default();
+                Ok(JobRow {
+                    id: None,
+                    place,
+                    name: format!("record {}", place + 1),
+                    state: JobState::Error { faults },
+                    schedule: String::new(),
+                    words: String::new(),
+                    zone: String::new(),
+                    next: None,
+                    last: None,
+                    last_run: None,
+                    failures: 0,
+                    runs_left: None,
+                    durations: Vec::new(),
+                })
+            },
+        )
+    }
+
+    fn row(&self, found: &Found) -> Result<JobRow> {
+        let Found { id, standing, definition, .. } = found;
+        let schedule = standing.schedule.parse::<Schedule>();
+        let repeat = definition.as_ref().and_then(|definition| definition.repeat);
+        let mut runs = self.rows(
+            executions_where!(
+                "e.job = ?1 AND e.began_at IS NOT NULL AND e.ended_at IS NOT NULL ORDER BY e.id DESC LIMIT ?2"
+            ),
+            (id, at_most(DURATIONS)),
+            executions::read,
+        )?;
+        let took = |run: &Execution| {
+            let took = run.ended_at? - run.began_at?;
+            u64::try_from(took.num_milliseconds()).ok()
+        };
+        let durations = runs.iter().rev().filter_map(took).collect();
+        let judged = runs.iter().position(|run| run.state.verdict().is_some());
+        Ok(JobRow {
+            id: Some(id.clone()),
+            place: found.place.unwrap_or_default(),
+            name: found.name.clone(),
+            state: standing.state(found.open),
+            schedule: definition.as_ref().map_or_else(|| standing.schedule.clone(), |it| it.schedule.clone()),
+            words: schedule.map(|schedule| schedule.words()).unwrap_or_default(),
+            zone: standing.zone.name().to_owned(),
+            next: standing.ahead.next,
+            last: self.executions(Some(id), None, 1)?.pop(),
+            last_run: judged.map(|index| runs.swap_remove(index)),
+            failures: standing.failures,
+            runs_left: standing.runs_left(repeat),
+            durations,
+        })
+    }
+
+    fn detail(&self, found: Found, _zone: Tz, at: Time) -> Result<JobDetail> {
+        let row = self.row(&found)?;
+        let next = match found.standing.ahead.next {
+            Some(_) => slots(&found, at).take(NEXT).collect(),
+            None => Vec::new(),
+        };
+        let history = self.executions(Some(&found.id), None, HISTORY)?;
+        let definition = found.definition.map(Box::new);
+        Ok(JobDetail { row, definition, record: found.record, next, warnings: Vec::new(), history })
+    }
+
+    fn timeline_of(&self, found: Found, from: Time, until: Time, limit: usize) -> Result<TimelineRow> {
+        let mut past = self.rows(
+            "SELECT taken_at, state FROM executions
+             WHERE job = ?1 AND taken_at >= ?2 AND taken_at < ?3 ORDER BY id DESC LIMIT ?4",
+            (&found.id, Millis(from), Millis(until), at_most(limit)),
+            |row| Ok((time(row, "taken_at")?, row.get("state")?)),
+        )?;
+        past.reverse();
+        let slots = match found.standing.ahead.next {
+            Some(_) => slots(&found, from).take_while(|slot| *slot < until).take(limit).collect(),
+            None => Vec::new(),
+        };
+        let state = found.standing.state(found.open);
+        Ok(TimelineRow { job: found.id, name: found.name, state, slots, past })
+    }
+
+    fn file_state(&self) -> Result<JobsFileState> {
+        self.only("SELECT * FROM jobs_file", (), |row| {
+            let read_at = optional_time(row, "read_at")?;
+            let state: String = row.get("state")?;
+            let trouble = kept_json::<FileTrouble>(row, "trouble")?;
+            Ok(match (state.as_str(), optional_time(row, "since")?, trouble, read_at) {
+                ("unreadable", Some(since), Some(trouble), stored_at) => {
+                    JobsFileState::Unreadable { since, trouble, stored_at }
+                }
+                ("read", _, _, Some(at)) => JobsFileState::Read { at },
+                _ => JobsFileState::Missing,
+            })
+        })
+    }
+}
+
+/// The slots of a job that are still to be taken, from an instant on.
+fn slots(found: &Found, from: Time) -> impl Iterator<Item = Time> {
+    let course = found.definition.as_ref().and_then(|definition| found.standing.course(definition));
+    let mut after = found.standing.ahead.settled.max(from - chrono::TimeDelta::milliseconds(1));
+    iter::from_fn(move || {
+        let course = course.as_ref()?;
+        after = course.schedule.next(after, &course.lattice)?;
+        Some(after)
+    })
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        id: row.get("id")?,
+        place: row.get("place")?,
+        name: row.get("name")?,
+        standing: job_standing(row)?,
+        open: OpenRuns { waiting: row.get("waiting")?, busy: row.get("busy")? },
+        definition: kept_json(row, "definition")?,
+        record: row.get("text")?,
+    })
+}
+
+fn word_of_rank(rank: u8) -> &'static str {
+    match rank {
+        0 => "error",
+        1 => "fails",
+        2 => "runs",
+        3 => "waits",
+        4 => "scheduled",
+        5 => "paused",
+        6 => "completed",
+        _ => "vanished",
     }
 }

@@ -33,8 +33,8 @@ impl Tx<'_> {
     ) -> Result<Seq> {
         let text = json(&kind)?;
         let seq = Seq(self.insert(
-            "INSERT INTO events (at, session, previous, level, kind) VALUES (?1, ?2, ?3, ?4, ?5)",
-            (Millis(at), session, previous, kind.level() as u8, text),
+            "INSERT INTO events (at, session, previous, level, kind, job) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (Millis(at), session, previous, kind.level() as u8, text, kind.job()),
         )?);
         self.told.push(Arc::new(Event { seq, at, session: session.cloned(), kind }));
         Ok(seq)

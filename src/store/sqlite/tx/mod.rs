@@ -19,6 +19,7 @@ mod standing;
 mod turns;
 mod visibility;
 
+pub(super) use jobs::job_standing;
 pub(super) use standing::hold;
 
 use rusqlite::{Connection, Params, Row};

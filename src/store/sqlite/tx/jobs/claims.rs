@@ -1,0 +1,96 @@
+//! Claims: a fire is given to one worker, and every later write must carry that claim's token.
+
+use rusqlite::params;
+
+use super::super::super::columns::{Millis, json};
+use super::super::super::executions::{self, executions_where};
+use super::super::Tx;
+use super::kept::Kept;
+use crate::domain::Time;
+use crate::domain::cron::{CLAIM_LIFE, ClaimKey, Execution, JobEvent, JobId};
+use crate::domain::id::ExecutionId;
+use crate::domain::queue::Gate;
+use crate::store::{Claimed, Held, NewClaim, Result};
+
+impl Tx<'_> {
+    pub(super) fn claim_execution(&mut self, claim: &NewClaim) -> Result<Option<Claimed>> {
+        let busy: usize = self.only(
+            "SELECT count(*) FROM executions WHERE state IN ('claimed', 'running')",
+            (),
+            |row| row.get(0),
+        )?;
+        if busy >= claim.max_parallel || self.gate()? != Gate::Open {
+            return Ok(None);
+        }
+        let next = self.first(
+            "SELECT e.id, e.job FROM executions e JOIN jobs j ON j.id = e.job
+             WHERE e.state = 'waiting' AND (j.overlap = 'allow' OR NOT EXISTS (
+                 SELECT 1 FROM executions b WHERE b.job = e.job AND b.state IN ('claimed', 'running')))
+             ORDER BY e.id LIMIT 1",
+            (),
+            |row| Ok((row.get::<_, ExecutionId>(0)?, row.get::<_, JobId>(1)?)),
+        )?;
+        let Some((execution, job)) = next else { return Ok(None) };
+        self.execute("UPDATE executions SET state = 'claimed' WHERE id = ?1", (execution,))?;
+        self.give(execution, &job, claim)
+    }
+
+    /// Gives an execution to a worker.
+    pub(super) fn give(
+        &mut self,
+        execution: ExecutionId,
+        job: &JobId,
+        claim: &NewClaim,
+    ) -> Result<Option<Claimed>> {
+        let Some(mut kept) = self.kept_job(job)? else { return Ok(None) };
+        self.execute(
+            "UPDATE executions SET owner = ?2, token = ?3, claimed_at = ?4, beat_at = ?4, expires_at = ?5
+             WHERE id = ?1",
+            params![
+                execution,
+                json(&claim.owner)?,
+                claim.token,
+                Millis(claim.at),
+                Millis(claim.at + CLAIM_LIFE)
+            ],
+        )?;
+        self.save_job(&mut kept, claim.at)?;
+        let Kept { definition: Some(definition), .. } = kept else { return Ok(None) };
+        let execution = self.execution(execution)?;
+        Ok(execution.map(|execution| Claimed { execution, definition }))
+    }
+
+    pub(super) fn begin_execution(&mut self, claim: &ClaimKey, at: Time) -> Result<Held> {
+        let begun = self.first(
+            "UPDATE executions SET state = 'running', began_at = ?3
+             WHERE id = ?1 AND token = ?2 AND state = 'claimed' RETURNING job",
+            (claim.execution, &claim.token, Millis(at)),
+            |row| row.get::<_, JobId>(0),
+        )?;
+        let Some(job) = begun else { return Ok(Held::Lost) };
+        self.tell_job(&job, JobEvent::RunBegan { execution: claim.execution }, at)?;
+        Ok(Held::Ours)
+    }
+
+    pub(super) fn beat_execution(&mut self, claim: &ClaimKey, at: Time) -> Result<Held> {
+        let renewed = self.execute(
+            "UPDATE executions SET beat_at = ?3, expires_at = ?4
+             WHERE id = ?1 AND token = ?2 AND state IN ('claimed', 'running')",
+            (claim.execution, &claim.token, Millis(at), Millis(at + CLAIM_LIFE)),
+        )?;
+        Ok(if renewed > 0 { Held::Ours } else { Held::Lost })
+    }
+
+    /// The execution of a claim that is still its owner's.
+    pub(super) fn held(&self, claim: &ClaimKey) -> Result<Option<Execution>> {
+        let execution = self.execution(claim.execution)?;
+        Ok(execution.filter(|execution| {
+            !execution.state.is_over()
+                && execution.claim.as_ref().is_some_and(|held| held.token == claim.token)
+        }))
+    }
+
+    pub(super) fn execution(&self, id: ExecutionId) -> Result<Option<Execution>> {
+        self.first(executions_where!("id = ?1"), (id,), executions::read)
+    }
+}

@@ -1,0 +1,140 @@
+//! Slots: taken when they are due, given up while a job is paused, and runs that an operator asks for.
+
+use chrono::TimeDelta;
+
+use super::super::super::columns::Millis;
+use super::super::super::sql::at_most;
+use super::super::{Tx, nothing_to};
+use super::kept::{self, Kept, jobs_where};
+use crate::domain::Time;
+use crate::domain::cron::plan::Row;
+use crate::domain::cron::{Counting, CronEvent, How, JobEvent, JobId, Overlap};
+use crate::domain::event::EventKind;
+use crate::domain::id::ExecutionId;
+use crate::domain::queue::Gate;
+use crate::store::{Result, Tick, Ticked};
+
+/// A clock that is set by a little, as by the network, strands nothing.
+const CLOCK_MAY_GO_BACK: TimeDelta = TimeDelta::seconds(60);
+
+impl Tx<'_> {
+    pub(super) fn fire_due(&mut self, tick: &Tick) -> Result<Ticked> {
+        let mut ticked = Ticked { fired: 0, due: 0, replaced: Vec::new(), next: None };
+        if self.gate()? == Gate::Open {
+            self.note_pass(tick.at)?;
+            let due = self.rows(
+                jobs_where!("j.due <= ?1 ORDER BY j.due, j.n LIMIT ?2"),
+                (Millis(tick.at), at_most(tick.limit)),
+                kept::read,
+            )?;
+            ticked.due = due.len();
+            for job in due {
+                self.fire(job, tick.at, &mut ticked)?;
+            }
+        }
+        ticked.next = self.next_due()?;
+        Ok(ticked)
+    }
+
+    fn fire(&mut self, mut job: Kept, at: Time, ticked: &mut Ticked) -> Result<()> {
+        let open = self.open_executions(&job.id)?;
+        let (waiting, busy) = (open.waiting.clone(), open.busy);
+        let plan = match &job.definition {
+            Some(definition) => job.standing.fire(definition, waiting, busy, at),
+            None => None,
+        };
+        let Some(plan) = plan else {
+            // Its schedule was read when its record was taken over.
+            job.standing.ahead.due = None;
+            return self.save_job(&mut job, at);
+        };
+        for execution in plan.replaced {
+            if open.waiting.contains(&execution) {
+                self.drop_fire(&job.id, execution, "a newer fire replaces it (overlap: replace)", at)?;
+            } else {
+                ticked.replaced.push(execution);
+            }
+        }
+        for row in plan.rows {
+            let fires = matches!(row, Row::Fire { .. });
+            let kept = self.keep_row(&job.id, row, at)?;
+            ticked.fired += usize::from(fires && kept.is_some());
+        }
+        self.save_job(&mut job, at)
+    }
+
+    /// Notes that a pass was made. Where the clock went back since the pass before, the slots that are
+    /// stranded ahead of it are computed anew.
+    fn note_pass(&mut self, at: Time) -> Result<()> {
+        let last = self.only("SELECT last_pass FROM jobs_file", (), |row| row.get::<_, Option<Millis>>(0))?;
+        self.execute("UPDATE jobs_file SET last_pass = ?1", (Millis(at),))?;
+        let Some(Millis(from)) = last.filter(|last| at < last.0 - CLOCK_MAY_GO_BACK) else { return Ok(()) };
+        let stranded = self.rows(
+            jobs_where!("j.settled > ?1 AND (j.due IS NOT NULL OR j.paused_since IS NOT NULL)"),
+            (Millis(at),),
+            kept::read,
+        )?;
+        for mut job in stranded {
+            if let Some(definition) = &job.definition {
+                job.standing.clock_went_back(definition, at);
+            }
+            self.save_job(&mut job, at)?;
+        }
+        self.tell(EventKind::Cron(CronEvent::ClockWentBack { from }), at).map(|_| ())
+    }
+
+    fn next_due(&self) -> Result<Option<Time>> {
+        let next = "SELECT min(due) FROM jobs WHERE due IS NOT NULL";
+        Ok(self.only(next, (), |row| row.get::<_, Option<Millis>>(0))?.map(|due| due.0))
+    }
+
+    pub(super) fn run_job_now(&mut self, id: &JobId, counting: Counting, at: Time) -> Result<ExecutionId> {
+        let mut job = self.job_in_file(id)?;
+        let Some(definition) = job.definition.as_ref().filter(|_| job.standing.trouble.is_empty()) else {
+            let why = job.standing.trouble.join("; ");
+            return Err(nothing_to(format!("job {id} can't be used: {why}")));
+        };
+        if definition.overlap == Overlap::Skip {
+            self.refuse_while_open(id, at)?;
+        }
+        if counting == Counting::Counts {
+            job.standing.count_run(definition);
+        }
+        let execution = ExecutionId(self.insert(
+            "INSERT INTO executions (job, how, state, counts, taken_at) VALUES (?1, ?2, 'waiting', ?3, ?4)",
+            (id, How::RunNow, counting == Counting::Counts, Millis(at)),
+        )?);
+        self.tell_job(id, JobEvent::Fired { execution, slots: None, how: How::RunNow }, at)?;
+        self.save_job(&mut job, at)?;
+        Ok(execution)
+    }
+
+    fn refuse_while_open(&self, id: &JobId, at: Time) -> Result<()> {
+        let open = self.open_executions(id)?;
+        let Some(&execution) = open.busy.first().or(open.waiting.first()) else { return Ok(()) };
+        let holder = self.execution(execution)?.and_then(|execution| execution.claim).map(|claim| {
+            let seconds = (at - claim.since).num_seconds().max(0);
+            format!(", claimed by {} {seconds} s ago", claim.holder())
+        });
+        let holder = holder.unwrap_or_else(|| ", which waits for a worker".to_owned());
+        Err(nothing_to(format!("job {id} has run {execution} already{holder} (overlap: skip)")))
+    }
+
+    pub(super) fn pause_job(&mut self, id: &JobId, why: Option<&str>, at: Time) -> Result<()> {
+        let mut job = self.job_in_file(id)?;
+        let Some(news) = job.standing.pause(why, at) else {
+            return Err(nothing_to(format!("job {id} is paused already")));
+        };
+        self.tell_job(id, news, at)?;
+        self.save_job(&mut job, at)
+    }
+
+    pub(super) fn resume_job(&mut self, id: &JobId, at: Time) -> Result<()> {
+        let mut job = self.job_in_file(id)?;
+        let Some(change) = job.standing.resume(job.definition.as_ref(), at) else {
+            return Err(nothing_to(format!("job {id} is not paused")));
+        };
+        self.keep_change(id, change, at)?;
+        self.save_job(&mut job, at)
+    }
+}

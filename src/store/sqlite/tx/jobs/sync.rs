@@ -1,0 +1,251 @@
+//! What the file holds: taken over record by record, each with what it changes for its job.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::params;
+
+use super::super::super::columns::{Millis, json};
+use super::super::Tx;
+use super::kept::Kept;
+use crate::domain::Time;
+use crate::domain::api::FileTrouble;
+use crate::domain::cron::{CronEvent, JobId, JobStanding, Overlap, Said};
+use crate::domain::event::EventKind;
+use crate::store::{JobsSeen, Result, SeenFile, SeenRecord, Synced};
+
+/// A record of the stored copy.
+struct Stored {
+    n: i64,
+    /// Its place in the file; none: its job is gone from there.
+    place: Option<usize>,
+    text: String,
+    faults: String,
+}
+
+impl Stored {
+    fn says(&self, record: &SeenRecord, faults: &str) -> bool {
+        self.text == record.text && self.faults == faults
+    }
+}
+
+/// The stored copy: records by their jobs, and those that are nobody's.
+#[derive(Default)]
+struct Copy {
+    owned: HashMap<JobId, Stored>,
+    unowned: Vec<Stored>,
+}
+
+/// A record of the file with its place and its faults as they are kept.
+struct Placed<'a> {
+    place: usize,
+    record: &'a SeenRecord,
+    faults: String,
+}
+
+impl Tx<'_> {
+    pub(super) fn sync_jobs(&mut self, seen: &JobsSeen) -> Result<Synced> {
+        let Copy { mut owned, unowned } = self.stored_copy()?;
+        let zone_moved = self.note_zone(seen)?;
+        let (mut synced, mut nobodys, mut met) = (Synced::default(), Vec::new(), HashSet::new());
+        for (place, record) in seen.records.iter().enumerate() {
+            let placed = Placed { place, record, faults: json(&record.faults)? };
+            let Some(id) = record.id.as_ref().filter(|id| met.insert(*id)) else {
+                nobodys.push(placed);
+                continue;
+            };
+            match owned.remove(id) {
+                None => self.first_seen(id, &placed, seen, &mut synced)?,
+                Some(before) => {
+                    let same = before.place.is_some() && before.says(record, &placed.faults);
+                    let by_zone = zone_moved && record.definition.as_ref().is_some_and(|it| it.timezone.is_none());
+                    if !same || by_zone {
+                        self.seen_again(id, &before, &placed, seen, &mut synced)?;
+                    } else if before.place != Some(place) {
+                        self.execute("UPDATE job_records SET place = ?2 WHERE n = ?1", (before.n, place))?;
+                    }
+                }
+            }
+        }
+        for (id, before) in owned {
+            if before.place.is_some() {
+                self.vanish(&id, before.n, seen.at)?;
+                synced.vanished += 1;
+            }
+        }
+        let news = self.keep_unowned(&unowned, &nobodys)?;
+        self.note_read(seen, news || synced != Synced::default())?;
+        Ok(synced)
+    }
+
+    pub(super) fn jobs_unreadable(&mut self, trouble: &FileTrouble, at: Time) -> Result<()> {
+        let text = json(trouble)?;
+        let news = self.execute(
+            "UPDATE jobs_file SET since = iif(state = 'unreadable', since, ?1), state = 'unreadable',
+                 trouble = ?2
+             WHERE state <> 'unreadable' OR trouble IS NOT ?2",
+            (Millis(at), text),
+        )?;
+        if news == 0 {
+            return Ok(());
+        }
+        let stored = self.only(
+            "SELECT count(*) FROM job_records WHERE place IS NOT NULL AND definition IS NOT NULL",
+            (),
+            |row| row.get(0),
+        )?;
+        let kind = CronEvent::FileUnreadable { why: trouble.why.clone(), stored };
+        self.tell(EventKind::Cron(kind), at).map(|_| ())
+    }
+
+    fn stored_copy(&self) -> Result<Copy> {
+        let mut copy = Copy::default();
+        let found = self.rows("SELECT n, place, job, text, faults FROM job_records ORDER BY n", (), |row| {
+            let stored =
+                Stored { n: row.get(0)?, place: row.get(1)?, text: row.get(3)?, faults: row.get(4)? };
+            Ok((row.get::<_, Option<JobId>>(2)?, stored))
+        })?;
+        for (job, stored) in found {
+            match job {
+                Some(job) => drop(copy.owned.insert(job, stored)),
+                None => copy.unowned.push(stored),
+            }
+        }
+        Ok(copy)
+    }
+
+    /// Notes the zone of jobs that name none; returns whether it is another one than before.
+    fn note_zone(&mut self, seen: &JobsSeen) -> Result<bool> {
+        let zone = seen.zone.name();
+        Ok(self.execute("UPDATE jobs_file SET zone = ?1 WHERE zone IS NOT ?1", (zone,))? > 0)
+    }
+
+    /// Notes that the file was read, and tells of it if that is news.
+    fn note_read(&mut self, seen: &JobsSeen, changed: bool) -> Result<()> {
+        let state = match seen.file {
+            SeenFile::Read => "read",
+            SeenFile::Missing => "missing",
+        };
+        let was = self.only("SELECT state FROM jobs_file", (), |row| row.get::<_, String>(0))?;
+        self.execute(
+            "UPDATE jobs_file SET state = ?1, read_at = ?2, since = NULL, trouble = NULL",
+            (state, Millis(seen.at)),
+        )?;
+        if !changed && was == state {
+            return Ok(());
+        }
+        let (jobs, in_error) = self.only(
+            "SELECT (SELECT count(*) FROM jobs WHERE vanished_at IS NULL AND trouble = '[]'),
+                 (SELECT count(*) FROM jobs WHERE vanished_at IS NULL AND trouble <> '[]')
+                     + (SELECT count(*) FROM job_records WHERE job IS NULL)",
+            (),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        self.tell(EventKind::Cron(CronEvent::FileRead { jobs, in_error }), seen.at).map(|_| ())
+    }
+
+    fn first_seen(
+        &mut self,
+        id: &JobId,
+        placed: &Placed<'_>,
+        seen: &JobsSeen,
+        synced: &mut Synced,
+    ) -> Result<()> {
+        let said = said(placed.record);
+        let imported = &placed.record.imported;
+        let (standing, change) = JobStanding::first_seen(said, imported, seen.zone, seen.at);
+        let record = self.add_record(Some(id), placed)?;
+        let n = self.insert(
+            "INSERT INTO jobs (id, record, name, schedule, zone, anchor, settled, overlap, trouble, rank)
+             VALUES (?1, ?2, ?3, '', '', 0, 0, ?4, '[]', 0)",
+            (id, record, name(id, placed.record), overlap(placed.record)),
+        )?;
+        let mut job = Kept { n, id: id.clone(), standing, definition: None };
+        self.keep_change(id, change, seen.at)?;
+        self.save_job(&mut job, seen.at)?;
+        synced.appeared += 1;
+        Ok(())
+    }
+
+    fn seen_again(
+        &mut self,
+        id: &JobId,
+        before: &Stored,
+        placed: &Placed<'_>,
+        seen: &JobsSeen,
+        synced: &mut Synced,
+    ) -> Result<()> {
+        let Some(mut job) = self.kept_job(id)? else { return Ok(()) };
+        let change =
+            job.standing.seen_again(job.definition.as_ref(), said(placed.record), seen.zone, seen.at);
+        self.execute(
+            "UPDATE job_records SET place = ?2, text = ?3, definition = ?4, faults = ?5 WHERE n = ?1",
+            params![before.n, placed.place, placed.record.text, definition(placed.record)?, placed.faults],
+        )?;
+        self.execute(
+            "UPDATE jobs SET name = ?2, overlap = ?3 WHERE n = ?1",
+            (job.n, name(id, placed.record), overlap(placed.record)),
+        )?;
+        self.keep_change(id, change, seen.at)?;
+        if !job.standing.trouble.is_empty() {
+            self.drop_waiting(id, "its record could not be used any more", seen.at)?;
+        }
+        self.save_job(&mut job, seen.at)?;
+        match before.place {
+            Some(_) => synced.changed += 1,
+            None => synced.appeared += 1,
+        }
+        Ok(())
+    }
+
+    fn vanish(&mut self, id: &JobId, record: i64, at: Time) -> Result<()> {
+        let Some(mut job) = self.kept_job(id)? else { return Ok(()) };
+        self.execute("UPDATE job_records SET place = NULL WHERE n = ?1", (record,))?;
+        let change = job.standing.vanish(job.definition.as_ref(), at);
+        self.keep_change(id, change, at)?;
+        self.drop_waiting(id, "it is gone from jobs.json", at)?;
+        self.save_job(&mut job, at)
+    }
+
+    /// Keeps the records that no job has, if they are others than before; returns whether they are.
+    fn keep_unowned(&mut self, before: &[Stored], now: &[Placed<'_>]) -> Result<bool> {
+        let same = |(stored, placed): (&Stored, &Placed<'_>)| {
+            stored.place == Some(placed.place) && stored.says(placed.record, &placed.faults)
+        };
+        if before.len() == now.len() && before.iter().zip(now).all(same) {
+            return Ok(false);
+        }
+        self.execute("DELETE FROM job_records WHERE job IS NULL", ())?;
+        for placed in now {
+            self.add_record(None, placed)?;
+        }
+        Ok(true)
+    }
+
+    fn add_record(&mut self, job: Option<&JobId>, placed: &Placed<'_>) -> Result<i64> {
+        self.insert(
+            "INSERT INTO job_records (place, job, text, definition, faults) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![placed.place, job, placed.record.text, definition(placed.record)?, placed.faults],
+        )
+    }
+}
+
+/// What a record says of its job.
+fn said(record: &SeenRecord) -> Said<'_> {
+    match &record.definition {
+        Some(definition) if record.faults.is_empty() => Ok(definition),
+        _ => Err(&record.faults),
+    }
+}
+
+fn definition(record: &SeenRecord) -> Result<Option<String>> {
+    record.definition.as_ref().map(json).transpose()
+}
+
+fn name(id: &JobId, record: &SeenRecord) -> String {
+    let own = record.definition.as_ref().and_then(|definition| definition.name.clone());
+    own.unwrap_or_else(|| id.to_string())
+}
+
+fn overlap(record: &SeenRecord) -> Overlap {
+    record.definition.as_ref().map_or(Overlap::Skip, |definition| definition.overlap)
+}
