@@ -7,6 +7,7 @@ mod conformance;
 mod conversations;
 mod files;
 mod given;
+mod jobs;
 mod jobs_model;
 mod leases;
 mod log;

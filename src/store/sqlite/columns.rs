@@ -6,13 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::domain::Time;
-<<<<<<< HEAD
 use crate::domain::alert::{Alert, AlertKey, Told};
-use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
-=======
 use crate::domain::cron::{DeliveryState, ExecutionState, How, JobId, Overlap};
 use crate::domain::id::{ExecutionId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
->>>>>>> f21a8b8 (The due plan, and the store of scheduled tasks: records, slots, claims, runs, deliveries)
 use crate::domain::marker::{Marker, ResumePending, ResumeReason, SuspendReason, Suspended};
 use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
 use crate::domain::reset::ResetReason;
@@ -138,11 +134,7 @@ macro_rules! names {
     )+};
 }
 
-<<<<<<< HEAD
-names!(SessionId, SessionKey, AlertKey);
-=======
-names!(SessionId, SessionKey, JobId);
->>>>>>> f21a8b8 (The due plan, and the store of scheduled tasks: records, slots, claims, runs, deliveries)
+names!(SessionId, SessionKey, AlertKey, JobId);
 
 impl ToSql for RunId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
