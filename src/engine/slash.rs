@@ -109,7 +109,9 @@ pub(super) async fn carry_out(
         Slash::Help(word) => texts::help(word.as_deref()),
         Slash::Quit => match source {
             Source::Console => Ok(Reply::Quit),
-            Source::CommandLine | Source::Recovery | Source::Job => Err(Refusal::ScreenOnly("quit".to_owned())),
+            Source::CommandLine | Source::Recovery | Source::Job => {
+                Err(Refusal::ScreenOnly("quit".to_owned()))
+            }
         },
     }
 }
@@ -132,7 +134,9 @@ async fn new_session(
                 question: format!("Start anew in {}? What would be lost: {loses}.", row.session.name()),
                 confirm,
             }),
-            Source::CommandLine | Source::Recovery | Source::Job => Err(Refusal::WouldLose { loses, confirm }),
+            Source::CommandLine | Source::Recovery | Source::Job => {
+                Err(Refusal::WouldLose { loses, confirm })
+            }
         };
     }
     let (fresh, at, of) = (shared.fresh_session(), shared.now(), key.clone());

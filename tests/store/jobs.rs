@@ -6,9 +6,8 @@ use chrono_tz::Tz;
 
 use switchboard::domain::Time;
 use switchboard::domain::api::JobState;
-use switchboard::domain::cron::{
-    ClaimKey, Definition, ExecutionState, How, Misfire, Owner, Overlap, Slots,
-};
+use switchboard::domain::cron::record::Imported;
+use switchboard::domain::cron::{ClaimKey, Definition, ExecutionState, How, Misfire, Overlap, Owner, Slots};
 use switchboard::domain::id::RunId;
 use switchboard::domain::process::ProcessIdentity;
 use switchboard::store::sqlite::Database;
@@ -34,6 +33,7 @@ pub(crate) fn record(definition: &Definition) -> SeenRecord {
         text: serde_json::to_string(definition).unwrap(),
         id: Some(definition.id.clone()),
         definition: Some(Box::new(definition.clone())),
+        imported: Imported::default(),
         faults: Vec::new(),
     }
 }
@@ -141,11 +141,7 @@ fn an_edited_schedule_is_computed_from_now_and_the_old_time_does_not_fire() {
 fn what_was_missed_is_one_run_with_its_count() {
     let mut home = Home::with(&[job("a", "* * * * *")], "2026-08-21T08:00:00Z");
     assert_eq!(home.tick("2026-08-21T10:30:20Z"), 1);
-    let slots = Slots {
-        first: when("2026-08-21T08:01:00Z"),
-        last: when("2026-08-21T10:30:00Z"),
-        count: 150,
-    };
+    let slots = Slots { first: when("2026-08-21T08:01:00Z"), last: when("2026-08-21T10:30:00Z"), count: 150 };
     assert_eq!(home.history("a"), [(Some(slots), ExecutionState::Waiting, How::CatchUp)]);
     let skips = Definition { misfire: Misfire::Skip, ..job("b", "0 16 * * 5") };
     let mut home = Home::with(&[skips], "2026-08-21T08:00:00Z");

@@ -18,8 +18,8 @@ pub mod unreadable;
 
 pub use event::{CronEvent, JobEvent};
 pub use execution::{
-    CLAIM_LIFE, Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner, RunVerdict,
-    Slots, duration_words,
+    CLAIM_LIFE, Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner,
+    RunVerdict, Slots, duration_words,
 };
 pub use fault::Fault;
 pub use fields::{FIELDS, Field, set_field};

@@ -151,7 +151,9 @@ impl JobStanding {
         if moved {
             self.completed_at = None;
             settled = course.beginning(at);
-        } else if repeat.is_some_and(|repeat| repeat != definition.repeat) && self.completed_at.take().is_some() {
+        } else if repeat.is_some_and(|repeat| repeat != definition.repeat)
+            && self.completed_at.take().is_some()
+        {
             settled = settled.max(at);
         }
         let news = self.follow_switch(before, definition, &course, &mut settled, &mut change.rows, at);

@@ -187,7 +187,10 @@ impl Course {
         let zone = self.lattice.zone;
         let days = self.schedule.swallowed(after, until, zone);
         let why = |day: NaiveDate| {
-            format!("the clock of {zone} has none of the times of {}: it was put forward", day.format("%-d %B %Y"))
+            format!(
+                "the clock of {zone} has none of the times of {}: it was put forward",
+                day.format("%-d %B %Y")
+            )
         };
         days.into_iter().map(|day| Row::skipped(Slots::one(day_mark(day, zone)), why(day))).collect()
     }

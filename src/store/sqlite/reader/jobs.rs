@@ -112,7 +112,9 @@ impl JobQueries for Reader<'_> {
             )?;
         }
         if candidates.len() > 1 {
-            return Ok(JobFound::Several { candidates: candidates.into_iter().map(|found| found.id).collect() });
+            return Ok(JobFound::Several {
+                candidates: candidates.into_iter().map(|found| found.id).collect(),
+            });
         }
         match candidates.pop() {
             Some(found) => Ok(JobFound::One(Box::new(self.detail(found, zone, at)?))),
@@ -221,29 +223,25 @@ impl Reader<'_> {
 
     /// Records of the file that no job has.
     fn unowned_records(&self) -> Result<Vec<JobRow>> {
-        self.rows(
-            "SELECT place, faults FROM job_records WHERE job IS NULL ORDER BY place",
-            (),
-            |row| {
-                let place: usize = row.get("place")?;
-                let faults = kept_json(row, "faults")?.unwrap_or_default();
-                Ok(JobRow {
-                    id: None,
-                    place,
-                    name: format!("record {}", place + 1),
-                    state: JobState::Error { faults },
-                    schedule: String::new(),
-                    words: String::new(),
-                    zone: String::new(),
-                    next: None,
-                    last: None,
-                    last_run: None,
-                    failures: 0,
-                    runs_left: None,
-                    durations: Vec::new(),
-                })
-            },
-        )
+        self.rows("SELECT place, faults FROM job_records WHERE job IS NULL ORDER BY place", (), |row| {
+            let place: usize = row.get("place")?;
+            let faults = kept_json(row, "faults")?.unwrap_or_default();
+            Ok(JobRow {
+                id: None,
+                place,
+                name: format!("record {}", place + 1),
+                state: JobState::Error { faults },
+                schedule: String::new(),
+                words: String::new(),
+                zone: String::new(),
+                next: None,
+                last: None,
+                last_run: None,
+                failures: 0,
+                runs_left: None,
+                durations: Vec::new(),
+            })
+        })
     }
 
     fn row(&self, found: &Found) -> Result<JobRow> {

@@ -14,11 +14,10 @@ use crate::store::{Claimed, Held, NewClaim, Result};
 
 impl Tx<'_> {
     pub(super) fn claim_execution(&mut self, claim: &NewClaim) -> Result<Option<Claimed>> {
-        let busy: usize = self.only(
-            "SELECT count(*) FROM executions WHERE state IN ('claimed', 'running')",
-            (),
-            |row| row.get(0),
-        )?;
+        let busy: usize =
+            self.only("SELECT count(*) FROM executions WHERE state IN ('claimed', 'running')", (), |row| {
+                row.get(0)
+            })?;
         if busy >= claim.max_parallel || self.gate()? != Gate::Open {
             return Ok(None);
         }

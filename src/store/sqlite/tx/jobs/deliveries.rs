@@ -47,7 +47,9 @@ impl Tx<'_> {
             |row| Ok((from_json::<Target>(row, "target")?, row.get::<_, JobId>(1)?)),
         )?;
         let Some((target, job)) = settled else {
-            return Err(nothing_to(format!("run {execution} has no delivery {place} that is still to be made")));
+            return Err(nothing_to(format!(
+                "run {execution} has no delivery {place} that is still to be made"
+            )));
         };
         let words = words.map(str::to_owned);
         self.tell_job(&job, JobEvent::Delivery { execution, target, state, words }, at)

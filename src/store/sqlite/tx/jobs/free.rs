@@ -57,7 +57,10 @@ impl Tx<'_> {
         if execution.state == ExecutionState::Claimed {
             return Ok(match execution.attempt {
                 1 => Freed::Waits,
-                _ => Freed::Ends(ExecutionState::Interrupted, format!("{gone} before it began, for the second time")),
+                _ => Freed::Ends(
+                    ExecutionState::Interrupted,
+                    format!("{gone} before it began, for the second time"),
+                ),
             });
         }
         let turn = match execution.turn {

@@ -64,7 +64,8 @@ impl Tx<'_> {
         if let Some(news) = job.standing.complete_if_done(open, at) {
             self.tell_job(&job.id, news, at)?;
         }
-        let JobStanding { schedule, zone, anchor, ahead, trouble, paused, failures, runs, .. } = &job.standing;
+        let JobStanding { schedule, zone, anchor, ahead, trouble, paused, failures, runs, .. } =
+            &job.standing;
         let Ahead { settled, next, due } = ahead;
         self.execute(
             "UPDATE jobs SET schedule = ?2, zone = ?3, anchor = ?4, settled = ?5, next = ?6, due = ?7,
@@ -190,9 +191,9 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
 /// Reads how a job stands from a row with all columns of `jobs`.
 pub(in crate::store::sqlite) fn standing(row: &Row<'_>) -> rusqlite::Result<JobStanding> {
     let zone: String = row.get("zone")?;
-    let zone: Tz = zone.parse().map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
-    })?;
+    let zone: Tz = zone
+        .parse()
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))?;
     let paused = match optional_time(row, "paused_since")? {
         Some(since) => Some(Paused { since, why: row.get("paused_why")? }),
         None => None,

@@ -69,8 +69,7 @@ impl Tx<'_> {
             |row| row.get(0),
         )?;
         let Some(job) = ended else { return Ok(Held::Lost) };
-        let news =
-            JobEvent::RunEnded { execution: *execution, state: end.state, why: end.why.clone() };
+        let news = JobEvent::RunEnded { execution: *execution, state: end.state, why: end.why.clone() };
         self.tell_job(&job, news, end.at)?;
         self.add_deliveries(&job, *execution, &end.deliveries)?;
         self.count_end(&job, end.state, end.at)?;
@@ -78,12 +77,7 @@ impl Tx<'_> {
     }
 
     /// Counts the end of a run for the health of its job.
-    pub(super) fn count_end(
-        &mut self,
-        id: &JobId,
-        state: ExecutionState,
-        at: Time,
-    ) -> Result<()> {
+    pub(super) fn count_end(&mut self, id: &JobId, state: ExecutionState, at: Time) -> Result<()> {
         let Some(mut job) = self.kept_job(id)? else { return Ok(()) };
         if let Some(news) = job.standing.run_ended(state) {
             self.tell_job(id, news, at)?;

@@ -57,7 +57,8 @@ impl Tx<'_> {
                 None => self.first_seen(id, &placed, seen, &mut synced)?,
                 Some(before) => {
                     let same = before.place.is_some() && before.says(record, &placed.faults);
-                    let by_zone = zone_moved && record.definition.as_ref().is_some_and(|it| it.timezone.is_none());
+                    let by_zone =
+                        zone_moved && record.definition.as_ref().is_some_and(|it| it.timezone.is_none());
                     if !same || by_zone {
                         self.seen_again(id, &before, &placed, seen, &mut synced)?;
                     } else if before.place != Some(place) {
@@ -99,11 +100,12 @@ impl Tx<'_> {
 
     fn stored_copy(&self) -> Result<Copy> {
         let mut copy = Copy::default();
-        let found = self.rows("SELECT n, place, job, text, faults FROM job_records ORDER BY n", (), |row| {
-            let stored =
-                Stored { n: row.get(0)?, place: row.get(1)?, text: row.get(3)?, faults: row.get(4)? };
-            Ok((row.get::<_, Option<JobId>>(2)?, stored))
-        })?;
+        let found =
+            self.rows("SELECT n, place, job, text, faults FROM job_records ORDER BY n", (), |row| {
+                let stored =
+                    Stored { n: row.get(0)?, place: row.get(1)?, text: row.get(3)?, faults: row.get(4)? };
+                Ok((row.get::<_, Option<JobId>>(2)?, stored))
+            })?;
         for (job, stored) in found {
             match job {
                 Some(job) => drop(copy.owned.insert(job, stored)),
