@@ -5,6 +5,9 @@
 #[path = "../tests/support/alerts.rs"]
 #[allow(unreachable_pub, reason = "a part of it is used here")]
 mod alerts;
+#[path = "../tests/support/jobs.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a part of it is used here")]
+mod jobs;
 #[path = "../tests/support/models.rs"]
 #[allow(dead_code, unreachable_pub, reason = "a part of it is used here")]
 mod models;

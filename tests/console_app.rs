@@ -8,6 +8,8 @@ mod console_app {
     mod alerts;
     mod anything;
     mod conversation;
+    mod cron;
+    mod editor;
     mod keys;
     mod leaving;
     mod lists;

@@ -10,16 +10,19 @@ use ratatui::backend::TestBackend;
 use switchboard::console::app::conversation::ShownBody;
 use switchboard::console::app::focus::{Target, View};
 use switchboard::console::app::msg::{Reach, Tone};
-use switchboard::console::app::{Model, Msg};
+use switchboard::console::app::{Effect, Model, Msg, update};
 use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::{ASCII, GlyphSet, UNICODE};
 use switchboard::console::ui::theme::{Colours, NAMES, Theme};
-use switchboard::domain::api::{Drain, EngineHold, Report, StoreTrouble, Update};
+use switchboard::domain::api::{
+    Command, CronHealth, Drain, EngineHold, JobsFileState, Reply, Report, StoreTrouble, Update,
+};
 use switchboard::domain::id::ChatType;
 use switchboard::domain::queue::{Gate, ItemState, Lane};
 use switchboard::domain::recovery::{AfterStop, BootGuard, LastExit, RecoveryState};
 use switchboard::domain::session::Usage;
 
+use support::jobs::{self, Jobs};
 use support::models::{self, Engine};
 use support::recovered;
 use support::vt::Screen;
@@ -124,6 +127,51 @@ fn empty(width: u16, height: u16) -> Model {
     Engine::fresh().screen(width, height)
 }
 
+fn with_jobs(width: u16, height: u16, jobs: Jobs, keys: &str) -> Model {
+    let mut engine = Engine { jobs, ..models::at_work() };
+    if let JobsFileState::Unreadable { since, .. } = engine.jobs.file {
+        engine.status.cron = CronHealth::StoredCopy { since };
+    }
+    let mut model = engine.screen(width, height);
+    engine.press(&mut model, "esc 3");
+    engine.press(&mut model, keys);
+    model
+}
+
+fn jobs_at_work(width: u16, height: u16, keys: &str) -> Model {
+    with_jobs(width, height, jobs::at_work(models::now()), keys)
+}
+
+/// The form of a job, after a text typed into its first field and some keys.
+fn job_form(width: u16, height: u16, schedule: &str, keys: &str) -> Model {
+    let engine = Engine { jobs: jobs::at_work(models::now()), ..models::at_work() };
+    let mut model = engine.screen(width, height);
+    engine.press(&mut model, "esc 3 a");
+    engine.paste(&mut model, schedule);
+    engine.press(&mut model, keys);
+    model
+}
+
+/// The form whose save met another change on disk.
+fn job_conflict(width: u16, height: u16) -> Model {
+    let engine = Engine { jobs: jobs::at_work(models::now()), ..models::at_work() };
+    let mut model = engine.screen(width, height);
+    engine.press(&mut model, "esc 3 down e ctrl-u");
+    engine.paste(&mut model, "*/10 * * * *");
+    let asked = update(&mut model, Msg::Key("F2".parse().unwrap(), models::now() + TimeDelta::seconds(9)));
+    let ticket = asked.iter().find_map(|effect| match effect {
+        Effect::Command { ticket, command: Command::Job(_) } => Some(*ticket),
+        _ => None,
+    });
+    let mine =
+        "{\"id\": \"health-check\", \"schedule\": \"*/10 * * * *\", \"description\": \"What it is for\"}";
+    let theirs =
+        "{\"id\": \"health-check\", \"schedule\": \"*/20 * * * *\", \"description\": \"What it is for\"}";
+    let reply = Reply::JobConflict { mine: mine.to_owned(), theirs: Some(theirs.to_owned()) };
+    engine.happens(&mut model, Msg::Replied { ticket: ticket.unwrap(), result: Ok(reply) });
+    model
+}
+
 /// Every view and everything that can lie over one.
 fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
     let keys = [
@@ -133,6 +181,7 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
         ("session queue", "tab tab"),
         ("filter", "/ r e"),
         ("queue", "2"),
+        ("cron without jobs", "3"),
         ("recovery", "4"),
         ("log", "5"),
         ("zoomed", "tab z z"),
@@ -147,6 +196,22 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
     ];
     let mut all: Vec<_> = keys.into_iter().map(|(name, keys)| (name, at_work(width, height, keys))).collect();
     all.extend([
+        ("jobs", jobs_at_work(width, height, "down")),
+        ("runs", jobs_at_work(width, height, "down enter")),
+        ("timeline", jobs_at_work(width, height, "t")),
+        ("timeline of a week", jobs_at_work(width, height, "t t")),
+        ("run now", jobs_at_work(width, height, "down R")),
+        ("why a job", jobs_at_work(width, height, "down v")),
+        ("job output", jobs_at_work(width, height, "down o")),
+        ("unreadable", with_jobs(width, height, jobs::unreadable(models::now()), "")),
+        ("compared", with_jobs(width, height, jobs::unreadable(models::now()), "v")),
+        ("unreadable elsewhere", with_jobs(width, height, jobs::unreadable(models::now()), "1")),
+        ("job form", job_form(width, height, "0 9 15 * 1", "tab tab")),
+        ("job form whole", job_form(width, height, "*/7 * * * *", "shift-tab shift-tab enter tab tab")),
+        ("job record", job_form(width, height, "in 30m", "F3")),
+        ("job fault", job_form(width, height, "0 9 15 *", "F2")),
+        ("job list", job_form(width, height, "daily at 7am", "tab enter")),
+        ("job conflict", job_conflict(width, height)),
         ("first start", empty(width, height)),
         ("recovered", after_a_kill(width, height, "4")),
         ("recovered sessions", after_a_kill(width, height, "")),
@@ -216,6 +281,85 @@ fn recovery_says_that_there_was_nothing_to_recover() {
 }
 
 #[test]
+fn the_jobs_stand_over_the_selected_one_and_where_it_is_wide_over_the_timeline() {
+    for (width, height) in [(50, 16), (80, 24), (120, 40), (160, 50)] {
+        let name = format!("cron_{width}x{height}");
+        insta::assert_snapshot!(name, shown(&jobs_at_work(width, height, "down")).text());
+    }
+    insta::assert_snapshot!(
+        "cron_runs_80x24",
+        shown(&jobs_at_work(80, 24, "down down down enter down")).text()
+    );
+    insta::assert_snapshot!("cron_error_80x24", shown(&jobs_at_work(80, 24, "")).text());
+    insta::assert_snapshot!("cron_filter_80x24", shown(&jobs_at_work(80, 24, "/ z z z enter")).text());
+}
+
+#[test]
+fn the_timeline_shows_slots_ends_and_where_jobs_meet() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let day = format!("cron_day_{width}x{height}");
+        let on = if width < 120 { "t" } else { "" };
+        insta::assert_snapshot!(day, shown(&jobs_at_work(width, height, on)).text());
+        let week = format!("cron_week_{width}x{height}");
+        insta::assert_snapshot!(week, shown(&jobs_at_work(width, height, &format!("{on} t"))).text());
+    }
+}
+
+#[test]
+fn an_unreadable_file_is_shown_at_its_line_and_by_one_line_everywhere_else() {
+    let unreadable = |width, height, keys: &str| {
+        shown(&with_jobs(width, height, jobs::unreadable(models::now()), keys)).text()
+    };
+    for (width, height) in [(80, 24), (120, 40)] {
+        insta::assert_snapshot!(format!("cron_unreadable_{width}x{height}"), unreadable(width, height, ""));
+    }
+    insta::assert_snapshot!("cron_unreadable_elsewhere_80x24", unreadable(80, 24, "1"));
+    insta::assert_snapshot!("cron_compared_80x24", unreadable(80, 24, "v"));
+}
+
+#[test]
+fn without_jobs_it_says_how_to_make_one() {
+    insta::assert_snapshot!("cron_none_80x24", shown(&at_work(80, 24, "3")).text());
+}
+
+#[test]
+fn the_jobs_draw_with_ascii_alone() {
+    let model = jobs_at_work(120, 40, "down");
+    let text = shown_in(&model, "dark", &ASCII).text();
+    insta::assert_snapshot!("cron_ascii_120x40", text);
+    assert!(text.is_ascii(), "{text}");
+    let text = shown_in(&job_form(80, 24, "0 9 15 * 1", "tab tab"), "dark", &ASCII).text();
+    assert!(text.is_ascii(), "{text}");
+}
+
+#[test]
+fn the_form_says_what_a_schedule_means_and_what_is_wrong_at_its_field() {
+    let described = |width, height| {
+        let engine = models::at_work();
+        let mut model = job_form(width, height, "0 9 15 * 1", "tab tab");
+        engine.paste(&mut model, "Review the open pull requests");
+        model
+    };
+    for (width, height) in [(50, 16), (80, 24), (120, 40)] {
+        insta::assert_snapshot!(format!("form_{width}x{height}"), shown(&described(width, height)).text());
+        let fault = job_form(width, height, "0 9 15 *", "F2");
+        insta::assert_snapshot!(format!("form_fault_{width}x{height}"), shown(&fault).text());
+        let whole = job_form(width, height, "every 15 minutes", "shift-tab shift-tab enter tab tab");
+        insta::assert_snapshot!(format!("form_whole_{width}x{height}"), shown(&whole).text());
+    }
+    insta::assert_snapshot!("form_record_80x24", shown(&job_form(80, 24, "in 30m", "F3")).text());
+    insta::assert_snapshot!(
+        "form_list_80x24",
+        shown(&job_form(80, 24, "daily at 7am", "tab tab tab tab enter enter")).text()
+    );
+    insta::assert_snapshot!("form_conflict_80x24", shown(&job_conflict(80, 24)).text());
+    insta::assert_snapshot!(
+        "form_edit_80x24",
+        shown(&jobs_at_work(80, 24, "down e ctrl-k backspace")).text()
+    );
+}
+
+#[test]
 fn the_list_says_what_goes_on_and_what_was_given_up() {
     for (width, height) in [(80, 24), (120, 40)] {
         let name = format!("marked_{width}x{height}");
@@ -274,12 +418,20 @@ fn the_header_says_the_most_urgent_first() {
     held.status.held = Some(EngineHold { since, why: "maintenance".to_owned() });
     let mut trouble = models::at_work();
     trouble.status.store_trouble = Some(StoreTrouble { since, why: "disk full".to_owned() });
+    let cron = |health| {
+        let mut engine = Engine { jobs: jobs::at_work(models::now()), ..calm() };
+        engine.status.cron = health;
+        engine
+    };
     let attached = Msg::Connected(Reach::Attached { pid: 4121 });
     let lines: Vec<String> = [
         (calm().screen(80, 24), None),
         (models::at_work().screen(80, 24), None),
         (held.screen(80, 24), None),
         (trouble.screen(80, 24), None),
+        (cron(CronHealth::Ok).screen(80, 24), None),
+        (cron(CronHealth::StoredCopy { since }).screen(80, 24), None),
+        (cron(CronHealth::Late { since, why: "disk full".to_owned() }).screen(80, 24), None),
         (drains(80, 24), None),
         (gone(80, 24), None),
         (calm().screen(80, 24), Some(attached)),
@@ -449,13 +601,49 @@ fn hostile() -> Engine {
         page.live.as_mut().unwrap().text = HOSTILE.to_owned();
     }
     engine.status.agent = HOSTILE.to_owned();
+    engine.status.cron = CronHealth::Late { since: models::now(), why: HOSTILE.to_owned() };
+    engine.jobs = hostile_jobs();
     engine
+}
+
+fn hostile_jobs() -> Jobs {
+    let mut jobs = jobs::at_work(models::now());
+    for detail in &mut jobs.details {
+        detail.row.name = HOSTILE.to_owned();
+        detail.row.words = HOSTILE.to_owned();
+        detail.warnings = vec![HOSTILE.to_owned()];
+        for run in &mut detail.history {
+            run.why = Some(HOSTILE.to_owned());
+            run.deliveries[..].iter_mut().for_each(|delivery| delivery.why = Some(HOSTILE.to_owned()));
+        }
+        if let Some(definition) = &mut detail.definition {
+            definition.description = Some(HOSTILE.to_owned());
+            definition.skills = vec![HOSTILE.to_owned()];
+            definition.script = Some(HOSTILE.to_owned());
+        }
+    }
+    jobs.parts.skills = vec![(HOSTILE.to_owned(), HOSTILE.to_owned())];
+    jobs
 }
 
 #[test]
 fn a_foreign_control_sequence_never_reaches_the_terminal() {
     let engine = hostile();
-    for keys in ["", "i", "2", "5", "v", ":", "2 down e", "x"] {
+    for keys in [
+        "",
+        "i",
+        "2",
+        "5",
+        "v",
+        ":",
+        "2 down e",
+        "x",
+        "3",
+        "3 down enter",
+        "3 t t",
+        "3 down e",
+        "3 down e F3",
+    ] {
         let mut model = engine.screen(160, 50);
         engine.press(&mut model, "esc down");
         engine.paste(&mut model, HOSTILE);

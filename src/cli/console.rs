@@ -141,6 +141,7 @@ fn options(context: &Context, config: &Config, own: &Arc<Own>) -> anyhow::Result
         keymap,
         notices,
         config_path: context.home.config_file().display().to_string(),
+        jobs_file: context.home.jobs_file(),
         errors_to: errors_to(&context.home)?,
         engines: Box::new(Again { own: Arc::clone(own), home: context.home.clone(), config: config.clone() }),
     })

@@ -1,4 +1,4 @@
-//! The filter of a list of sessions: words, `!` to invert, `state:` and `platform:` terms.
+//! The filter of a list: words, `!` to invert, `state:` and `platform:` terms.
 
 use super::session::SessionState;
 
@@ -21,7 +21,7 @@ enum Test {
     Platform(String),
 }
 
-/// What a filter looks at.
+/// What a filter of sessions looks at.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     /// Title or chat name.
@@ -58,7 +58,7 @@ impl Filter {
         self.terms.is_empty()
     }
 
-    /// The terms that nothing can fit, each with what it takes.
+    /// The terms that no session can fit, each with what it takes.
     pub fn problems(&self) -> Vec<String> {
         let states = || SessionState::ALL.map(|state| state.word().replace(' ', "_"));
         let unknown = self.terms.iter().filter_map(|term| match &term.test {
@@ -70,18 +70,37 @@ impl Filter {
 
     /// Whether it lets `subject` through.
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
-        self.terms.iter().all(|term| term.test.holds(subject) != term.inverted)
+        let Subject { name, key, platform, state } = *subject;
+        self.fits(&Words { name, key, platform, state: state.word() })
+    }
+
+    /// Whether it lets a thing through of which these are the words.
+    pub fn fits(&self, words: &Words<'_>) -> bool {
+        self.terms.iter().all(|term| term.test.holds(words) != term.inverted)
     }
 }
 
+/// What a filter looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// What a person calls it.
+    pub name: &'a str,
+    /// Its key or id.
+    pub key: &'a str,
+    /// Its platform.
+    pub platform: &'a str,
+    /// The word of its state.
+    pub state: &'a str,
+}
+
 impl Test {
-    fn holds(&self, subject: &Subject<'_>) -> bool {
+    fn holds(&self, words: &Words<'_>) -> bool {
         match self {
             Self::Word(word) => {
-                is_subsequence(word, subject.name) || subject.key.to_lowercase().contains(word.as_str())
+                is_subsequence(word, words.name) || words.key.to_lowercase().contains(word.as_str())
             }
-            Self::State(state) => subject.state.word().replace(' ', "_").starts_with(state.as_str()),
-            Self::Platform(platform) => subject.platform.to_lowercase().starts_with(platform.as_str()),
+            Self::State(state) => words.state.replace(' ', "_").starts_with(state.as_str()),
+            Self::Platform(platform) => words.platform.to_lowercase().starts_with(platform.as_str()),
         }
     }
 }

@@ -6,15 +6,18 @@ use switchboard::console::app::conversation::Scroll;
 use switchboard::console::app::focus::{Pane, Target, View};
 use switchboard::console::app::footer::{continuations, footer};
 use switchboard::console::app::header::header;
+use switchboard::console::app::job_editor::Field;
 use switchboard::console::app::key::{Code, Held, Key};
 use switchboard::console::app::msg::{Failure, Measured, Mouse, MouseAct, Reach, Tone};
 use switchboard::console::app::{Msg, border, chain};
 use switchboard::domain::api::{Piece, Reply, StreamKind, Update};
+use switchboard::domain::cron::JobEvent;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Body;
-use switchboard::domain::id::{ItemId, TurnId};
+use switchboard::domain::id::{ExecutionId, ItemId, TurnId};
 use switchboard::domain::queue::{Ack, ItemState, Lane};
 
+use crate::support::jobs;
 use crate::support::screen::{Answering, Screen, entry, id, item, key, running, said, session};
 
 #[derive(Debug, Clone)]
@@ -42,7 +45,8 @@ fn keys() -> impl Strategy<Value = Key> {
         1 => proptest::sample::select(vec!['日', '\u{301}', '👩', '\u{200d}', 'é']).prop_map(Code::Char),
         4 => proptest::sample::select(vec![
             Code::Enter, Code::Tab, Code::Esc, Code::Backspace, Code::Delete, Code::Up, Code::Down, Code::Left,
-            Code::Right, Code::Home, Code::End, Code::PageUp, Code::PageDown, Code::F(1), Code::F(2), Code::F(8),
+            Code::Right, Code::Home, Code::End, Code::PageUp, Code::PageDown, Code::F(1), Code::F(2), Code::F(3), Code::F(4),
+            Code::F(8),
         ]),
     ];
     let held = proptest::sample::select(vec![
@@ -93,13 +97,14 @@ fn happen(screen: &mut Screen, happening: Happening) {
         Happening::Reply(_) if screen.commands.is_empty() => {}
         Happening::Reply(which) => {
             let undo = screen.commands[0].1.clone();
-            screen.replies(match which % 8 {
+            screen.replies(match which % 9 {
                 0 => Err(Failure::Refused("no".into())),
                 1 => Err(Failure::Gone("gone".into())),
                 2 => Ok(Reply::Shown { title: "t".into(), text: "a\nb".into() }),
                 3 => Ok(Reply::Asks { question: "sure?".into(), confirm: "/new!".into() }),
                 4 => Ok(Reply::Session { key: key("s2"), session: id(2), words: "w".into() }),
                 5 => Ok(Reply::Quit),
+                7 => Ok(Reply::JobConflict { mine: "{\"id\": \"a\"}".into(), theirs: Some("{}".into()) }),
                 6 => {
                     let ack = Ack::Running { turn: TurnId(1) };
                     Ok(Reply::Accepted { session: id(1), item: ItemId(1), ack })
@@ -113,7 +118,8 @@ fn happen(screen: &mut Screen, happening: Happening) {
         }
         Happening::Event(which) => {
             let session = id(u32::from(which % 5) + 1);
-            let kind = match which % 4 {
+            let kind = match which % 5 {
+                4 => EventKind::Job { job: jobs::id("backup"), what: JobEvent::Recovered },
                 0 => EventKind::TurnsHidden {
                     turns: vec![],
                     hidden: switchboard::domain::event::Visibility::Hidden,
@@ -139,6 +145,7 @@ fn happen(screen: &mut Screen, happening: Happening) {
             screen.tell(Msg::Drawn(Measured {
                 list_rows: usize::from(rows % 30),
                 queue_rows: usize::from(rows % 4),
+                run_rows: usize::from(rows % 5),
                 conversation_lines: usize::from(lines % 40),
                 conversation_top: top,
                 lines_below: usize::from(lines % 7),
@@ -161,15 +168,19 @@ fn happen(screen: &mut Screen, happening: Happening) {
 
 fn target(which: u8, number: u8) -> Target {
     let number = i64::from(number % 8);
-    match which % 9 {
+    match which % 13 {
         0 => Target::Pane(Pane::List),
         1 => Target::Pane(Pane::Conversation),
         2 => Target::Session(key(&format!("s{number}"))),
         3 => Target::Item(ItemId(number)),
-        4 => Target::Tab(View::ALL[(number % 3) as usize]),
+        4 => Target::Tab(View::ALL[(number % 5) as usize]),
         5 => Target::Button(number as usize),
         6 => Target::PickerRow(number as usize),
         7 => Target::Pane(Pane::Composer),
+        8 => Target::Pane(Pane::Detail),
+        9 => Target::Job { id: Some(jobs::id("health-check")), place: 0 },
+        10 => Target::Run(ExecutionId(number)),
+        11 => Target::Field(Field::ALL[number as usize * 2]),
         _ => Target::Pane(Pane::Queue),
     }
 }
@@ -177,6 +188,11 @@ fn target(which: u8, number: u8) -> Target {
 /// Another set of sessions, items and entries.
 fn shuffle(screen: &mut Screen, seed: u8) {
     let count = u32::from(seed % 6);
+    screen.tables.jobs = match seed % 3 {
+        0 => jobs::Jobs::none(screen.now),
+        1 => jobs::at_work(screen.now),
+        _ => jobs::unreadable(screen.now),
+    };
     screen.tables.sessions = (1..=count)
         .map(|n| {
             let row = session(&format!("s{n}"), n);
@@ -210,10 +226,14 @@ fn holds(screen: &Screen) {
     assert!(in_range(model.queue.selected, model.queue.rows.len()));
     assert!(in_range(model.backlog.selected, model.backlog.rows.len()));
     assert!(in_range(model.log.selected, model.log.rows.len()));
+    assert!(in_range(model.cron.selected, model.cron.rows.len()));
+    let runs = model.cron.current_detail().map_or(0, |detail| detail.runs.len());
+    assert!(in_range(model.cron.run, runs));
     assert!(!chain(model).is_empty());
     match model.pane {
         Pane::Queue => assert!(!model.queue.rows.is_empty() && model.view == View::Sessions),
         Pane::Conversation | Pane::Composer => assert_eq!(model.view, View::Sessions),
+        Pane::Detail => assert_eq!(model.view, View::Cron),
         Pane::List | Pane::Filter => {}
     }
     if let Some(cursor) = model.conversation.cursor

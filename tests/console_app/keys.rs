@@ -78,9 +78,9 @@ fn a_torn_word_key_of_the_composer_does_nothing_in_the_list() {
 #[test]
 fn views_that_do_not_exist_have_no_key() {
     let mut screen = two();
-    screen.press("3");
+    screen.press("6");
     assert_eq!(screen.model.view, View::Sessions);
-    assert!(screen.told().starts_with("3 does nothing here"), "{}", screen.told());
+    assert!(screen.told().starts_with("6 does nothing here"), "{}", screen.told());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 pub mod alerts;
 pub mod clock;
 pub mod files;
+pub mod jobs;
 pub mod models;
 pub mod program;
 pub mod pty;

@@ -16,8 +16,8 @@ use switchboard::console::ui::theme::Theme;
 use switchboard::domain::Time;
 use switchboard::domain::alert::Alert;
 use switchboard::domain::api::{
-    Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, JobAnswer, LiveOutput,
-    Overview, Query, QueueRow, RecoveryPage, Report, RunningTurn, SessionPage, SessionRow, StreamKind,
+    Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, LiveOutput, Overview,
+    Query, QueueRow, RecoveryPage, Report, RunningTurn, SessionPage, SessionRow, StreamKind,
 };
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::history::{Body, Entry, ToolResult};
@@ -30,6 +30,8 @@ use switchboard::domain::session::{Hold, HoldReason, Session, SessionState, Usag
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
 
 use super::alerts::alerts_of;
+
+use super::jobs::Jobs;
 
 /// The instant at which the tests look: a Sunday, 14:02 in Berlin.
 pub fn now() -> Time {
@@ -52,6 +54,7 @@ pub struct Engine {
     /// A page for each start, newest first; each knows the start that it is of.
     pub recovery: Vec<RecoveryPage>,
     pub report: Report,
+    pub jobs: Jobs,
 }
 
 impl Engine {
@@ -82,6 +85,7 @@ impl Engine {
             drafts: HashMap::new(),
             recovery: Vec::new(),
             report: Report::default(),
+            jobs: Jobs::none(now()),
         }
     }
 
@@ -125,7 +129,7 @@ impl Engine {
             Query::Alerts { .. } => Answer::Alerts(self.alerts()),
             Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
             Query::HostConversation { .. } => Answer::HostConversation(None),
-            Query::Jobs(_) => Answer::Jobs(JobAnswer::List(Box::default())),
+            Query::Jobs(query) => Answer::Jobs(self.jobs.answer(query)),
             Query::Composer { key } => Answer::Composer(self.drafts.get(key).cloned().unwrap_or_default()),
             Query::Export { .. } => Answer::Document(String::new()),
         }

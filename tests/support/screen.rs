@@ -20,6 +20,7 @@ use switchboard::domain::session::{Session, SessionState};
 use switchboard::domain::turn::TurnState;
 
 use super::alerts::alerts_of;
+use super::jobs::Jobs;
 use super::models::idle;
 
 /// The tables that answer the screen's questions.
@@ -33,6 +34,7 @@ pub struct Tables {
     /// A page for each start, newest first.
     pub recovery: Vec<RecoveryPage>,
     pub report: Report,
+    pub jobs: Jobs,
     pub engine: EngineStatus,
     /// The alerts that somebody acknowledged.
     pub acknowledged: Vec<AlertKey>,
@@ -173,6 +175,7 @@ impl Screen {
             events: Vec::new(),
             recovery: Vec::new(),
             report: Report::default(),
+            jobs: Jobs::none(noon()),
             engine,
             acknowledged: Vec::new(),
             asked: Vec::new(),
@@ -449,6 +452,8 @@ impl Tables {
             }
             Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
             Query::Alerts { .. } => Answer::Alerts(self.alerts()),
+            Query::Jobs(query) => Answer::Jobs(self.jobs.answer(query)),
+            Query::Export { .. } => Answer::Document("a document".to_owned()),
             Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
             Query::HostConversation { .. } => Answer::HostConversation(None),
             Query::Composer { key } => Answer::Composer(self.composers.get(key).cloned().unwrap_or_default()),

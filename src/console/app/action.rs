@@ -77,9 +77,10 @@ actions! {
         NextNeed "next-need" "needs you" None NotNeeded "the next thing that needs you";
         ViewSessions "view-sessions" "Sessions" None NotNeeded "view Sessions";
         ViewQueue "view-queue" "Queue" None NotNeeded "view Queue: what waits in all sessions";
+        ViewCron "view-cron" "Cron" None NotNeeded "view Cron: scheduled tasks, their slots and their runs";
         ViewRecovery "view-recovery" "Recovery" None NotNeeded "view Recovery: what the starts of the engine found and did";
         ViewLog "view-log" "Log" None NotNeeded "view Log: everything the engine did";
-        Palette "palette" "commands" None NotNeeded "palette: every action, session and slash command";
+        Palette "palette" "commands" None NotNeeded "palette: every action, session, job and slash command";
         UndoAct "undo" "undo" None NotNeeded "undo the last act (10 s)";
         StepBack "step-back" "clear, stop" None NotNeeded "step back: close what is open / clear the draft into its history / again within 2 s stop the turn in front / else the quit dialog";
         Redraw "redraw" "redraw" None NotNeeded "draw the whole screen anew";
@@ -146,6 +147,22 @@ actions! {
         ClearQueue "clear-queue" "clear" Asks Key "clear this session's queue (asks, with the count)";
         GoToSession "go-to-session" "session" None NotNeeded "go to the session";
     }
+    Cron {
+        AddJob "add-job" "add" None Key "add a job, in the form";
+        EditJob "edit-job" "edit" None Key "edit the job in the form";
+        EditFile "edit-file" "$EDITOR" None NotNeeded "open jobs.json in $EDITOR, at this job or where it can't be read";
+        DuplicateJob "duplicate-job" "duplicate" None Key "add a job like this one, in the form";
+        PauseJob "pause-job" "pause" None Key "pause the job, or resume it";
+        RunNow "run-now" "run now" Asks Never "run the job now, beside its slots (asks, naming its targets)";
+        StopRun "stop-run" "stop run" Asks Never "stop the run that goes on (asks)";
+        RemoveJob "remove-job" "remove" None Key "remove the job from jobs.json (undo)";
+        ReadOutput "read-output" "output" None NotNeeded "read what the run left, or the newest before it";
+        OlderRun "older-run" "older run" None NotNeeded "the run before";
+        NewerRun "newer-run" "newer run" None NotNeeded "the run after";
+        ShowTimeline "timeline" "timeline" None NotNeeded "timeline: of 24 hours, of 7 days, none";
+        TakeCopy "take-copy" "take copy" Asks Never "write the stored copy over an unreadable jobs.json (asks)";
+        OpenJob "open-job" "detail" None NotNeeded "the job's detail; there, the session of the run";
+    }
     Recovery {
         ResumeNow "resume-now" "resume now" None Never "go on with what was cut off, now";
         GiveUp "give-up" "give up" None Key "give the session up: its next message starts anew (asks if its turn runs)";
@@ -190,10 +207,12 @@ actions! {
         TextRedo "text-redo" "redo text" None NotNeeded "redo in the text";
     }
     Editor {
+        EnterField "enter-field" "next, open" None NotNeeded "in one line: the next field; in a list: open it; in several lines: new line";
         NewLine "new-line" "line" None NotNeeded "new line";
         Save "save" "save" None Key "save";
-        TextUp "text-up" "line up" None NotNeeded "line up";
-        TextDown "text-down" "line down" None NotNeeded "line down";
+        TextUp "text-up" "line up" None NotNeeded "line up; at the start the field before";
+        TextDown "text-down" "line down" None NotNeeded "line down; at the end the next field";
+        ShowRecord "show-record" "record" None NotNeeded "the job's whole record, with what changes in it; again: the form";
     }
     Picker {
         Accept "accept" "run" None NotNeeded "take the marked entry";
@@ -208,6 +227,9 @@ actions! {
         ButtonRight "button-right" "button" None NotNeeded "button to the right";
         Yes "yes" "yes" None Never "yes";
         No "no" "no" None NotNeeded "no";
+        RunCounting "run-counting" "count it" None Never "run now: as one of the job's runs";
+        KeepMine "keep-mine" "keep mine" None Never "changed on both sides: write mine over theirs";
+        TakeTheirs "take-theirs" "take theirs" None NotNeeded "changed on both sides: go on with theirs";
         CutNow "cut-now" "cut now" None Never "drain: cut what still runs now";
         KeepRunning "keep-running" "keep running" None NotNeeded "drain: keep running after all";
         Close "close" "close" None NotNeeded "close, as esc";

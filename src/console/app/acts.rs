@@ -9,8 +9,8 @@ use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, alerts, asking, availability, away, completing, front, item_acts, need, notices, panes, picking,
-    recovery, scroll, search, typing, walk, why, words, writing,
+    Model, alerts, asking, availability, away, completing, cron, front, item_acts, job_editor, need, notices,
+    panes, picking, recovery, scroll, search, typing, walk, why, words, writing,
 };
 use crate::domain::api::Command;
 use crate::domain::event::Level;
@@ -57,6 +57,7 @@ fn perform(model: &mut Model, action: Action) {
         A::Acknowledge => alerts::acknowledge(model),
         A::ViewSessions => show_view(model, View::Sessions),
         A::ViewQueue => show_view(model, View::Queue),
+        A::ViewCron => show_view(model, View::Cron),
         A::ViewRecovery => show_view(model, View::Recovery),
         A::ViewLog => show_view(model, View::Log),
         A::LastView => show_view(model, model.last_view),
@@ -91,6 +92,7 @@ fn perform(model: &mut Model, action: Action) {
         A::MouseToggle => toggle_mouse(model),
         A::Copy => copy(model, why::subject_text(model)),
         A::CopyId => copy(model, why::subject_id(model)),
+        A::Why if cron::file::compares(model) => cron::file::compare(model),
         A::Why => {
             if let Some((title, text)) = why::card(model) {
                 asking::show_text(model, &title, &text);
@@ -133,6 +135,7 @@ fn perform(model: &mut Model, action: Action) {
         A::ScrollFirst => scroll::scroll_to_first(model),
         A::ScrollFollow => scroll::follow(model),
         A::ExternalEditor => external_editor(model),
+        A::Save if job_editor::is_open(model) => job_editor::save(model),
         A::Save => item_acts::save(model),
         A::Accept if model.focus() == Focus::Pane(Pane::Filter) => search::accept_filter(model),
         A::Accept => picking::accept(model),
@@ -149,6 +152,9 @@ fn perform(model: &mut Model, action: Action) {
         | A::ViewerPageDown
         | A::ViewerFirst
         | A::ViewerLast => scroll_viewer(model, action),
+        action if job_editor::press(model, action) => {}
+        A::EnterField => item_acts::text_key(model, A::NewLine),
+        action if action.spec().home == Context::Cron => cron::act::perform(model, action),
         action if action.spec().home == Context::Queue => item_acts::perform(model, action),
         action if action.spec().home == Context::Recovery => recovery::perform(model, action),
         action if walk::move_by(model, action) => {}
@@ -169,6 +175,7 @@ pub(super) fn show_view(model: &mut Model, view: View) {
     match view {
         View::Sessions => {}
         View::Queue => model.requests.mark(Question::Backlog, Pace::AtOnce),
+        View::Cron => cron::open(model),
         View::Recovery => {
             // Entered at the newest start.
             model.recovery.wanted = None;
@@ -183,9 +190,8 @@ pub(super) fn show_view(model: &mut Model, view: View) {
 
 /// Closes every overlay; not if that would lose a changed text. False if it stays.
 pub(super) fn close_overlays(model: &mut Model) -> bool {
-    let changed = |overlay: &Overlay| matches!(overlay, Overlay::ItemEditor(editor) if editor.is_changed());
-    if model.overlays.iter().any(changed) {
-        model.tell(Tone::Warn, "the item's text was changed: save it or leave it first");
+    if model.overlays.iter().any(Overlay::is_changed) {
+        model.tell(Tone::Warn, "what is edited here was changed: save it or leave it first");
         return false;
     }
     model.overlays.clear();
@@ -199,6 +205,7 @@ fn tab(model: &mut Model, direction: i64) {
             (Some(Overlay::Picker(_)), _) => picking::move_mark(model, Action::PickerUp),
             (Some(Overlay::Confirm(_)), 1) => drop(asking::press(model, Action::ButtonRight)),
             (Some(Overlay::Confirm(_)), _) => drop(asking::press(model, Action::ButtonLeft)),
+            (Some(Overlay::JobEditor(_)), _) => job_editor::step(model, direction),
             _ => {}
         },
         _ => panes::tab(model, direction),
@@ -331,6 +338,9 @@ fn scroll_page(model: &Model) -> i64 {
 }
 
 fn external_editor(model: &mut Model) {
+    if let Some(text) = job_editor::text_to_edit(model) {
+        return model.effects.push(Effect::OpenEditor(text));
+    }
     if let Some(field) = typing::field(model) {
         let text = field.text();
         model.effects.push(Effect::OpenEditor(text));

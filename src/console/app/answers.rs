@@ -9,8 +9,10 @@ use super::items::{ItemList, ItemRow};
 use super::log::{self, Follow, LogRow};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::sessions::{Coming, ListRow, PAGE};
-use super::{Model, alerts, away, front, need, panes, picking, recovery, requests, walk, writing};
-use crate::domain::api::{Answer, Overview, Query, SessionPage};
+use super::{
+    Model, alerts, away, cron, front, job_editor, need, panes, picking, recovery, requests, walk, writing,
+};
+use crate::domain::api::{Answer, JobAnswer, Overview, Query, SessionPage};
 use crate::domain::event::Event;
 use crate::domain::id::SessionKey;
 use crate::domain::sanitize::one_line;
@@ -22,7 +24,7 @@ pub(super) fn answered(model: &mut Model, ticket: Ticket, result: Result<Answer,
     let Some((question, asked)) = model.requests.answered(ticket) else { return };
     if requests::query(model, question).as_ref() != Some(&asked) {
         // A page before another place is not wanted any more; everything else is asked as it is now.
-        if !matches!(question, Question::Earlier | Question::LogEarlier) {
+        if !matches!(question, Question::Earlier | Question::LogEarlier | Question::JobEarlier) {
             model.requests.mark(question, Pace::AtOnce);
         }
         return;
@@ -76,6 +78,12 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
             model.dirty |= model.backlog.take(rows);
             walk::show_selection(model);
         }
+        (Question::Jobs, Answer::Jobs(JobAnswer::List(page))) => cron::take(model, *page),
+        (Question::Job, Answer::Jobs(JobAnswer::Detail(found))) => cron::take_detail(model, *found),
+        (Question::JobEarlier, Answer::Jobs(JobAnswer::History(runs))) => cron::take_earlier(model, runs),
+        (Question::Timeline, Answer::Jobs(JobAnswer::Timeline(rows))) => cron::timeline::take(model, rows),
+        (Question::Reading, answer) => cron::reading::take(model, answer),
+        (Question::Parts, Answer::Jobs(JobAnswer::Parts(parts))) => job_editor::take_parts(model, *parts),
         (Question::Recovery, Answer::Recovery(page)) => recovery::take(model, *page),
         (Question::Alerts, Answer::Alerts(open)) => alerts::take(model, open),
         (Question::Need, Answer::Session(row)) => {
@@ -102,12 +110,18 @@ fn failed(model: &mut Model, question: Question, failure: &Failure) {
         Question::Conversation | Question::Earlier => &mut model.conversation.failed,
         Question::Queue => &mut model.queue.failed,
         Question::Backlog => &mut model.backlog.failed,
+        Question::Jobs => &mut model.cron.failed,
         Question::Recovery => &mut model.recovery.failed,
         Question::Log | Question::LogEarlier => &mut model.log.failed,
         Question::Overview
         | Question::Alerts
         | Question::Need
         | Question::Front
+        | Question::Job
+        | Question::JobEarlier
+        | Question::Timeline
+        | Question::Reading
+        | Question::Parts
         | Question::Report
         | Question::Composer
         | Question::PaletteSessions => {
@@ -252,6 +266,10 @@ pub(super) fn thaw(model: &mut Model) {
     }
     if let Some(rows) = model.sessions.thawed.take() {
         set_rows(model, rows);
+        walk::show_selection(model);
+    }
+    if model.cron.thaw() {
+        model.dirty |= model.view == View::Cron;
         walk::show_selection(model);
     }
     if model.recovery.thaw() {

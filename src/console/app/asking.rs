@@ -5,7 +5,7 @@ use super::focus::Focus;
 use super::model::Link;
 use super::msg::{Effect, Leave, Reach, Tone};
 use super::overlay::{Button, CardKind, Confirm, Deed, Overlay, Viewer};
-use super::{Model, acts, completing, notices, panes, words, writing};
+use super::{Model, acts, completing, job_editor, notices, panes, words, writing};
 use crate::domain::api::Command;
 use crate::domain::queue::Intent;
 use crate::domain::sanitize::{many_lines, one_line};
@@ -28,6 +28,7 @@ pub(super) fn open_question(model: &mut Model, question: &str, detail: &str, but
     let confirm = Confirm {
         question: one_line(question).into_owned(),
         detail: many_lines(detail).into_owned(),
+        sides: Vec::new(),
         buttons,
         marked: 0,
         opened_at: model.now,
@@ -87,15 +88,23 @@ pub(super) fn show_text(model: &mut Model, title: &str, text: &str) {
 
 /// Closes the overlay in front. A changed text asks first.
 pub(super) fn close(model: &mut Model) {
-    if let Some(Overlay::ItemEditor(editor)) = model.overlays.last()
-        && editor.is_changed()
+    if job_editor::back_to_form(model) {
+        return;
+    }
+    if let Some(overlay) = model.overlays.last()
+        && overlay.is_changed()
     {
-        let question = "Throw the changed text away?";
+        let (question, detail) = match overlay {
+            Overlay::JobEditor(_) => {
+                ("Throw the changed form away?", "Nothing of it was written to jobs.json.")
+            }
+            _ => ("Throw the changed text away?", "The item keeps its text of before."),
+        };
         let buttons = vec![
             button("go on editing", Action::No, Deed::Nothing),
             button("throw away", Action::Yes, Deed::CloseEditor),
         ];
-        return open_question(model, question, "The item keeps its text of before.", buttons);
+        return open_question(model, question, detail, buttons);
     }
     model.overlays.pop();
     model.dirty = true;
@@ -155,6 +164,8 @@ fn do_deed(model: &mut Model, deed: Deed) {
         Deed::Command(command) => acts::act(model, *command),
         Deed::Submit { key, text } => writing::submit(model, key, text, Intent::Plain),
         Deed::CloseEditor => drop(model.overlays.pop()),
+        Deed::KeepMine => job_editor::keep_mine(model),
+        Deed::TakeTheirs => job_editor::take_theirs(model),
         Deed::StopAndQuit => {
             writing::save_draft(model);
             model.memory.quitting = true;

@@ -6,7 +6,7 @@ use super::keymap::Context;
 use super::model::Link;
 use super::msg::Reach;
 use super::overlay::{CardKind, Overlay};
-use super::{Model, alerts, item_acts, recovery, typing, why};
+use super::{Model, alerts, cron, item_acts, recovery, typing, why};
 use crate::domain::queue::Gate;
 
 /// Why `action` can't be done now, with what would free it; none: it can.
@@ -18,6 +18,7 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
     }
     match action {
         action if action.spec().home == Context::Queue => item_acts::why_not(model, action),
+        action if action.spec().home == Context::Cron => cron::act::why_not(model, action),
         action if action.spec().home == Context::Recovery => recovery::why_not(model, action),
         Action::StopTurn => stop(model),
         Action::GoOn => go_on(model),
@@ -78,6 +79,10 @@ fn changes_something(action: Action) -> bool {
         A::EditItem | A::DropItem | A::MoveUp | A::MoveDown | A::SwitchLane | A::PutBack | A::ClearQueue => {
             true
         }
+        A::AddJob | A::EditJob | A::DuplicateJob | A::PauseJob | A::RunNow | A::StopRun | A::RemoveJob => {
+            true
+        }
+        A::TakeCopy | A::KeepMine | A::RunCounting => true,
         A::ResumeNow | A::GiveUp | A::Lift => true,
         A::Save | A::CutNow | A::Send | A::SendQueued => true,
         _ => false,

@@ -1,8 +1,10 @@
 //! Where the keys go: views, panes, and what a click can hit.
 
 use super::action::Action;
+use super::job_editor::Field;
+use crate::domain::cron::JobId;
 use crate::domain::event::Level;
-use crate::domain::id::{ItemId, Seq, SessionId, SessionKey};
+use crate::domain::id::{ExecutionId, ItemId, Seq, SessionId, SessionKey};
 
 /// What stands between header and footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,6 +13,8 @@ pub enum View {
     Sessions,
     /// The backlog of all sessions.
     Queue,
+    /// Scheduled tasks.
+    Cron,
     /// What the starts of the engine found and did.
     Recovery,
     /// Everything the engine did.
@@ -19,13 +23,14 @@ pub enum View {
 
 impl View {
     /// Every view, in the order of the tabs.
-    pub const ALL: [Self; 4] = [Self::Sessions, Self::Queue, Self::Recovery, Self::Log];
+    pub const ALL: [Self; 5] = [Self::Sessions, Self::Queue, Self::Cron, Self::Recovery, Self::Log];
 
     /// The number on its tab and its key.
     pub fn number(self) -> u8 {
         match self {
             Self::Sessions => 1,
             Self::Queue => 2,
+            Self::Cron => 3,
             Self::Recovery => 4,
             Self::Log => 5,
         }
@@ -36,6 +41,7 @@ impl View {
         match self {
             Self::Sessions => "Sessions",
             Self::Queue => "Queue",
+            Self::Cron => "Cron",
             Self::Recovery => "Recovery",
             Self::Log => "Log",
         }
@@ -45,8 +51,10 @@ impl View {
 /// A part of a view that can have the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pane {
-    /// The list of the open view: sessions, backlog, recovery or log.
+    /// The list of the open view: sessions, backlog, jobs, recovery or log.
     List,
+    /// What is known of the selected job, with its runs.
+    Detail,
     /// The line above the list that filters it, or searches; a text field.
     Filter,
     /// The conversation.
@@ -77,6 +85,17 @@ pub enum Target {
     Session(SessionKey),
     /// An item of a queue, in the pane or in the view.
     Item(ItemId),
+    /// A job.
+    Job {
+        /// Its id; none: its record has none that can be used.
+        id: Option<JobId>,
+        /// The place of its record.
+        place: usize,
+    },
+    /// A run of the selected job.
+    Run(ExecutionId),
+    /// A field of the form in front.
+    Field(Field),
     /// A session in the view of recovery.
     Recovered(SessionId),
     /// A row of the log.

@@ -6,10 +6,11 @@ use super::conversation::Fold;
 use super::focus::{Focus, Pane, View};
 use super::key::sequence_name;
 use super::keymap::Context;
-use super::overlay::{CardKind, Overlay, PickerKind};
+use super::overlay::{CardKind, Overlay, Picker, PickerKind};
 use super::search::{filter_offers, filter_pane};
 use super::typing::chain;
-use super::{Model, alerts, asking, availability, item_acts};
+use super::{Model, alerts, asking, availability, cron, item_acts, job_editor};
+use crate::domain::api::JobState;
 
 /// A key in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +92,9 @@ fn title(model: &Model, action: Action) -> String {
         },
         Action::Accept => match (model.overlays.last(), filter_offers(model)) {
             (Some(Overlay::NewSession(_)), _) => "create",
-            (Some(Overlay::Picker(picker)), _) if picker.kind == PickerKind::History => "take",
+            (Some(Overlay::Picker(Picker { kind: PickerKind::History | PickerKind::Field(_), .. })), _) => {
+                "take"
+            }
             (Some(_), _) => "run",
             (None, Some(_)) => "to the composer",
             (None, None) if filter_pane(model) == Pane::Conversation || model.view == View::Log => "search",
@@ -103,6 +106,16 @@ fn title(model: &Model, action: Action) -> String {
                 _ => "fold",
             }
         }
+        Action::PauseJob => match model.cron.current().map(|job| &job.row.state) {
+            Some(JobState::Paused { .. }) => "resume",
+            _ => "pause",
+        },
+        Action::OpenJob if model.pane == Pane::Detail => "session",
+        Action::Why if cron::file::compares(model) => "compare",
+        Action::EditFile if cron::file::trouble(model).is_some() => "repair",
+        Action::EnterField => job_editor::enter_title(model),
+        Action::NextPane if job_editor::is_open(model) => "next field",
+        Action::ShowRecord => job_editor::record_title(model),
         Action::GoOn if item_acts::put_aside_under_cursor(model).is_some() => "put back",
         Action::NextNeed => match model.card.as_ref().map(|card| &card.kind) {
             Some(CardKind::Gone { .. }) => "reconnect, start",
@@ -115,6 +128,7 @@ fn title(model: &Model, action: Action) -> String {
             (Focus::Overlay, _) => "close",
             (Focus::Card, _) => "hide",
             (_, Pane::List | Pane::Filter) => "clear",
+            (_, Pane::Detail) => "jobs",
             _ => "list",
         },
         action => action.spec().title,
@@ -128,6 +142,9 @@ fn actions(model: &Model) -> Vec<Action> {
         Focus::Overlay => match model.overlays.last() {
             Some(Overlay::Picker(_)) => vec![A::Accept, A::PickerDown, A::PickerUp, A::Out],
             Some(Overlay::NewSession(_)) => vec![A::Accept, A::Out],
+            Some(Overlay::JobEditor(_)) => {
+                vec![A::Save, A::NextPane, A::EnterField, A::ShowRecord, A::ExternalEditor, A::Out]
+            }
             Some(Overlay::ItemEditor(_)) => vec![A::Save, A::NewLine, A::ExternalEditor, A::Out],
             Some(Overlay::Viewer(_)) => vec![A::ViewerDown, A::ViewerPageDown, A::ViewerCopy, A::Out],
             Some(Overlay::Confirm(confirm)) => {
@@ -149,6 +166,17 @@ fn actions(model: &Model) -> Vec<Action> {
             vec![A::Fold, A::Compose, A::StopTurn, A::GoOn, A::Last, A::Filter, A::Copy, A::Why, A::NextPane]
         }
         Focus::Pane(Pane::Queue) => queue_actions(),
+        Focus::Pane(Pane::Detail) => vec![
+            A::ReadOutput,
+            A::OpenJob,
+            A::Why,
+            A::RunNow,
+            A::StopRun,
+            A::PauseJob,
+            A::EditJob,
+            A::ShowTimeline,
+            A::Out,
+        ],
         Focus::Pane(Pane::List) => match model.view {
             View::Sessions => {
                 vec![
@@ -164,6 +192,7 @@ fn actions(model: &Model) -> Vec<Action> {
                 ]
             }
             View::Queue => queue_actions(),
+            View::Cron => cron_actions(model),
             View::Recovery => {
                 vec![
                     A::ResumeNow,
@@ -191,6 +220,33 @@ fn actions(model: &Model) -> Vec<Action> {
             }
         },
     }
+}
+
+fn cron_actions(model: &Model) -> Vec<Action> {
+    use Action as A;
+    let mut actions = vec![
+        A::AddJob,
+        A::EditJob,
+        A::RunNow,
+        A::PauseJob,
+        A::RemoveJob,
+        A::ReadOutput,
+        A::OpenJob,
+        A::ShowTimeline,
+        A::Filter,
+        A::StopRun,
+        A::DuplicateJob,
+        A::Why,
+    ];
+    if cron::file::trouble(model).is_some() {
+        // What is refused meanwhile comes last.
+        let repair = [A::EditFile, A::Why, A::TakeCopy];
+        actions.retain(|action| *action != A::Why);
+        actions.splice(0..0, repair);
+        actions
+            .sort_by_key(|action| matches!(action, A::AddJob | A::EditJob | A::RemoveJob | A::DuplicateJob));
+    }
+    actions
 }
 
 fn queue_actions() -> Vec<Action> {

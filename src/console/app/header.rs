@@ -7,7 +7,7 @@ use super::model::{Access, Link};
 use super::msg::Reach;
 use super::typing::key_name;
 use crate::domain::Time;
-use crate::domain::api::{Drain, EngineHold, StoreTrouble};
+use crate::domain::api::{CronHealth, Drain, EngineHold, StoreTrouble};
 
 /// The header's words. The drawing decides what fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Header {
     pub drain: Option<Drain>,
     /// Why the store can't be written; its words are safe to show.
     pub trouble: Option<StoreTrouble>,
+    /// How scheduled tasks fare; its words are safe to show. None before the first answer.
+    pub cron: Option<CronHealth>,
     /// `14:02`.
     pub clock: String,
     /// `CET`.
@@ -71,6 +73,7 @@ pub fn header(model: &Model) -> Header {
         release: locked(model).is_none().then(|| key_name(model, Action::Release)),
         drain: status.filter(|_| !gone).and_then(|status| status.drain.clone()),
         trouble: status.and_then(|status| status.store_trouble.clone()),
+        cron: status.map(|status| status.cron.clone()),
         clock: local.format("%H:%M").to_string(),
         zone: local.format("%Z").to_string(),
         behind: model.behind.map(|behind| {

@@ -19,7 +19,7 @@ pub(super) fn item(model: &Model) -> Option<&ItemRow> {
     match walk::rows(model)? {
         Rows::Queue => model.queue.current(),
         Rows::Backlog => model.backlog.current(),
-        Rows::Sessions | Rows::Recovery | Rows::Log => None,
+        Rows::Sessions | Rows::Jobs | Rows::Runs | Rows::Recovery | Rows::Log => None,
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Context {
     Conversation,
     /// A queue, in the pane or in the view.
     Queue,
+    /// The view of scheduled tasks: its jobs and the runs of one.
+    Cron,
     /// The view of recovery.
     Recovery,
     /// The log.
@@ -36,7 +38,7 @@ pub enum Context {
     Composer,
     /// Any text field.
     Text,
-    /// A text of several lines in an overlay.
+    /// A text of several lines in an overlay, and the form of a job.
     Editor,
     /// A text field over a list: palette, help, history, filter.
     Picker,
@@ -48,13 +50,14 @@ pub enum Context {
 
 impl Context {
     /// Every context, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Always,
         Self::Global,
         Self::List,
         Self::Sessions,
         Self::Conversation,
         Self::Queue,
+        Self::Cron,
         Self::Recovery,
         Self::Log,
         Self::Composer,
@@ -70,6 +73,7 @@ impl Context {
         &[Self::Sessions, Self::List, Self::Global, Self::Always],
         &[Self::Conversation, Self::List, Self::Global, Self::Always],
         &[Self::Queue, Self::List, Self::Global, Self::Always],
+        &[Self::Cron, Self::List, Self::Global, Self::Always],
         &[Self::Recovery, Self::List, Self::Global, Self::Always],
         &[Self::Log, Self::List, Self::Global, Self::Always],
         &[Self::Composer, Self::Text, Self::Always],
@@ -88,6 +92,7 @@ impl Context {
             Self::Sessions => "sessions",
             Self::Conversation => "conversation",
             Self::Queue => "queue",
+            Self::Cron => "cron",
             Self::Recovery => "recovery",
             Self::Log => "log",
             Self::Composer => "composer",
@@ -104,15 +109,16 @@ impl Context {
         match self {
             Self::Always => "also in text fields",
             Self::Global => "where no text field has the focus",
-            Self::List => "any list: sessions, queue, conversation, recovery, log",
+            Self::List => "any list: sessions, queue, conversation, jobs and runs, recovery, log",
             Self::Sessions => "list, and",
             Self::Conversation => "list, and; the cursor walks entries",
             Self::Queue => "list, and; the view and the pane under a conversation",
+            Self::Cron => "list, and; the jobs, and the runs of one",
             Self::Recovery => "list, and",
             Self::Log => "list, and",
             Self::Composer => "text, and; every printable key is text",
             Self::Text => "any text field; every printable key is text",
-            Self::Editor => "text, and; the text of a queue item",
+            Self::Editor => "text, and; the form of a job, the text of a queue item",
             Self::Picker => "text, and; palette, help, history search, filter",
             Self::Card => "questions and cards",
             Self::Viewer => "a text to read",
@@ -338,7 +344,14 @@ fn fits(context: Context, home: Context) -> bool {
         matches!((place(chain, context), place(chain, home)), (Some(inner), Some(outer)) if inner <= outer)
     });
     // Panes share some verbs: x stops the turn in the list and in the conversation.
-    let panes = [Context::Sessions, Context::Conversation, Context::Queue, Context::Recovery, Context::Log];
+    let panes = [
+        Context::Sessions,
+        Context::Conversation,
+        Context::Queue,
+        Context::Cron,
+        Context::Recovery,
+        Context::Log,
+    ];
     let fields = [Context::Composer, Context::Editor];
     let both = |group: &[Context]| group.contains(&context) && group.contains(&home);
     let boxes = [Context::Card, Context::Viewer];

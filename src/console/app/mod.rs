@@ -4,8 +4,8 @@
 //! - [`update()`]: (state, message) → effects. Nothing else changes the state.
 //! - [`key`], [`action`], [`keymap`]: what a key is, what can be done, which key does it.
 //! - [`focus`]: where the keys go.
-//! - [`sessions`], [`conversation`], [`items`], [`recovery`], [`log`], [`composer`], [`overlay`], [`notices`]: the
-//!   panes' and overlays' state.
+//! - [`sessions`], [`conversation`], [`items`], [`cron`], [`recovery`], [`log`], [`composer`], [`overlay`],
+//!   [`job_editor`], [`notices`]: the panes' and overlays' state.
 //! - [`header`], [`footer`], [`border`], [`facts`], [`words`]: what the frame around them says.
 //!
 //! Behind `update`: `typing` turns keys into actions and `acts` runs them: `walk` and `scroll` move,
@@ -27,6 +27,7 @@ pub mod border;
 mod completing;
 pub mod composer;
 pub mod conversation;
+pub mod cron;
 mod docs;
 mod entries;
 pub mod facts;
@@ -37,6 +38,7 @@ mod fuzzy;
 pub mod header;
 mod item_acts;
 pub mod items;
+pub mod job_editor;
 pub mod key;
 pub mod keymap;
 pub mod log;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::alerts::Alerts;
 use super::composer::{Composer, Sent};
 use super::conversation::Conversation;
+use super::cron::Cron;
 use super::focus::{Focus, Pane, View};
 use super::items::ItemList;
 use super::keymap::KeyMap;
@@ -140,6 +141,8 @@ pub struct Model {
     pub queue: ItemList,
     /// The backlog of all sessions.
     pub backlog: ItemList,
+    /// Scheduled tasks.
+    pub cron: Cron,
     /// What the starts of the engine found and did.
     pub recovery: Recovery,
     /// What needs the operator.
@@ -213,6 +216,7 @@ impl Model {
             conversation: Conversation::default(),
             queue: ItemList::default(),
             backlog: ItemList::default(),
+            cron: Cron::default(),
             recovery: Recovery::default(),
             alerts: Alerts::default(),
             log: Log::default(),

@@ -4,7 +4,9 @@ use super::action::Action;
 use super::focus::{Focus, Pane, Target, View};
 use super::msg::{Mouse, MouseAct};
 use super::overlay::Overlay;
-use super::{Model, acts, asking, front, item_acts, panes, picking, recovery, scroll, walk};
+use super::{
+    Model, acts, asking, cron, front, item_acts, job_editor, panes, picking, recovery, scroll, walk,
+};
 
 /// How many lines or rows one step of the wheel is.
 const WHEEL: i64 = 3;
@@ -20,7 +22,8 @@ pub(super) fn mouse(model: &mut Model, mouse: Mouse) {
 }
 
 fn click(model: &mut Model, target: Target) {
-    let over = matches!(target, Target::Overlay | Target::Button(_) | Target::PickerRow(_));
+    let over =
+        matches!(target, Target::Overlay | Target::Button(_) | Target::PickerRow(_) | Target::Field(_));
     match (model.focus(), &target) {
         (_, Target::Footer(action)) => return acts::run(model, *action),
         // What lies under an overlay is not hit through it.
@@ -34,6 +37,24 @@ fn click(model: &mut Model, target: Target) {
             front::show(model, &key);
         }
         Target::Item(item) => item_acts::select(model, item),
+        Target::Job { id, place } => {
+            panes::set_focus(model, Focus::Pane(Pane::List));
+            let is = |job: &cron::Job| job.row.id == id && job.row.place == place;
+            if let Some(index) = model.cron.rows.iter().position(is) {
+                model.cron.selected = index;
+                cron::selection_changed(model);
+                walk::show_selection(model);
+            }
+        }
+        Target::Run(run) => {
+            panes::set_focus(model, Focus::Pane(Pane::Detail));
+            let runs = model.cron.current_detail().map(|detail| detail.runs.as_slice()).unwrap_or_default();
+            if let Some(index) = runs.iter().position(|known| known.id == run) {
+                model.cron.run = index;
+                walk::show_selection(model);
+            }
+        }
+        Target::Field(field) => job_editor::go_to(model, field),
         Target::Recovered(session) => {
             panes::set_focus(model, Focus::Pane(Pane::List));
             recovery::select(model, &session);
@@ -85,6 +106,11 @@ fn wheel(model: &mut Model, target: &Target, by: i64) {
             scroll::scroll_by(model, by)
         }
         (_, Target::Session(_)) => shift(&mut model.sessions.top, by, model.sessions.rows.len()),
+        (_, Target::Job { .. }) => shift(&mut model.cron.top, by, model.cron.rows.len()),
+        (_, Target::Run(_) | Target::Pane(Pane::Detail)) => {
+            let runs = model.cron.current_detail().map_or(0, |detail| detail.runs.len());
+            shift(&mut model.cron.runs_top, by, runs);
+        }
         (_, Target::Recovered(_)) => shift(&mut model.recovery.top, by, model.recovery.rows.len()),
         (_, Target::Event(_)) => walk::scroll_log(model, by),
         (_, Target::Item(_)) if model.view == View::Queue => {
@@ -96,6 +122,7 @@ fn wheel(model: &mut Model, target: &Target, by: i64) {
         (_, Target::Pane(Pane::List)) => match model.view {
             View::Sessions => shift(&mut model.sessions.top, by, model.sessions.rows.len()),
             View::Queue => shift(&mut model.backlog.top, by, model.backlog.rows.len()),
+            View::Cron => shift(&mut model.cron.top, by, model.cron.rows.len()),
             View::Recovery => shift(&mut model.recovery.top, by, model.recovery.rows.len()),
             View::Log => walk::scroll_log(model, by),
         },

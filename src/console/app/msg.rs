@@ -55,6 +55,8 @@ pub enum Msg {
     Fired(Timer, Time),
     /// The external editor closed, with the text or why there is none.
     EditorClosed(Result<String, String>),
+    /// The external editor closed that `jobs.json` was opened in.
+    FileEdited(Result<(), String>),
     /// Something to tell that the runtime found out: a copy was sent, a key map has a problem.
     Notice(Tone, String),
 }
@@ -84,6 +86,8 @@ pub enum MouseAct {
 pub struct Measured {
     /// Rows of things that fit into the list of the open view.
     pub list_rows: usize,
+    /// Rows of runs that fit into the detail of a job.
+    pub run_rows: usize,
     /// Rows of things that fit into the queue pane under the conversation.
     pub queue_rows: usize,
     /// Lines that fit into the conversation pane.
@@ -189,6 +193,8 @@ pub enum Effect {
     Ring(String),
     /// Open a text in the operator's editor and answer with [`Msg::EditorClosed`].
     OpenEditor(String),
+    /// Open `jobs.json` itself in the operator's editor and answer with [`Msg::FileEdited`].
+    EditJobsFile(FilePlace),
     /// Send [`Msg::Fired`] at that time. A later one of the same timer takes its place.
     Timer {
         /// Which.
@@ -210,6 +216,15 @@ pub enum Effect {
     Quit(Leave),
 }
 
+/// A place in `jobs.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilePlace {
+    /// A line, from 1.
+    Line(usize),
+    /// The line in which a record begins, by its place among the records, from 0.
+    Record(usize),
+}
+
 /// The kinds of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Question {
@@ -227,6 +242,18 @@ pub enum Question {
     Queue,
     /// The backlog of all sessions.
     Backlog,
+    /// The jobs, how their file stands and how the ticker.
+    Jobs,
+    /// All that is known of the selected job.
+    Job,
+    /// Runs of the selected job before the loaded ones.
+    JobEarlier,
+    /// The slots and runs of a span of time.
+    Timeline,
+    /// A text to read: a run's document, the file beside the stored copy.
+    Reading,
+    /// What the form of a job offers to pick from.
+    Parts,
     /// A start with its sessions, and the history of starts.
     Recovery,
     /// The open alerts.
@@ -247,7 +274,7 @@ pub enum Question {
 
 impl Question {
     /// Every kind.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 21] = [
         Self::Overview,
         Self::Sessions,
         Self::Front,
@@ -255,6 +282,12 @@ impl Question {
         Self::Earlier,
         Self::Queue,
         Self::Backlog,
+        Self::Jobs,
+        Self::Job,
+        Self::JobEarlier,
+        Self::Timeline,
+        Self::Reading,
+        Self::Parts,
         Self::Recovery,
         Self::Alerts,
         Self::Need,

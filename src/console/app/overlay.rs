@@ -2,10 +2,12 @@
 //! cards that open by themselves (engine gone, drain) never take it.
 
 use super::action::Action;
+use super::job_editor::{Field, JobEditor};
 use super::msg::Ticket;
 use super::text::TextField;
 use crate::domain::Time;
 use crate::domain::api::{Command, Report};
+use crate::domain::cron::JobId;
 use crate::domain::id::{ItemId, SessionKey};
 
 /// An overlay that the operator opened.
@@ -19,8 +21,21 @@ pub enum Overlay {
     Viewer(Viewer),
     /// A queue item's text.
     ItemEditor(ItemEditor),
+    /// The form of a job.
+    JobEditor(Box<JobEditor>),
     /// The name of a new session.
     NewSession(Prompt),
+}
+
+impl Overlay {
+    /// Whether closing it would lose what was written in it.
+    pub(super) fn is_changed(&self) -> bool {
+        match self {
+            Self::ItemEditor(editor) => editor.is_changed(),
+            Self::JobEditor(editor) => editor.is_changed(),
+            Self::Picker(_) | Self::Confirm(_) | Self::Viewer(_) | Self::NewSession(_) => false,
+        }
+    }
 }
 
 /// A text field over a list of entries.
@@ -49,6 +64,8 @@ pub enum PickerKind {
     Palette,
     /// ctrl-r: what was sent before.
     History,
+    /// What a field of a job's form takes.
+    Field(Field),
 }
 
 /// An entry of a picker; every text in it is safe to show.
@@ -73,6 +90,10 @@ pub enum Run {
     Action(Action),
     /// Go to a session.
     Session(SessionKey),
+    /// Go to a job.
+    Job(JobId),
+    /// Put a value into the field of the form behind.
+    Pick(String),
     /// Put a text into the composer: a slash command, or a message of the history.
     Draft(String),
 }
@@ -84,12 +105,30 @@ pub struct Confirm {
     pub question: String,
     /// More about it; may be empty.
     pub detail: String,
+    /// Two versions of a text, line by line.
+    pub sides: Vec<SideLine>,
     /// The buttons; the first is the harmless one.
     pub buttons: Vec<Button>,
     /// The marked button; the first at opening.
     pub marked: usize,
     /// When it got the focus: it takes keys 400 ms later.
     pub opened_at: Time,
+}
+
+/// A line of two versions of a text that stand side by side; safe to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideLine {
+    /// The line in one; none: it is only in the other.
+    pub left: Option<String>,
+    /// The line in the other.
+    pub right: Option<String>,
+}
+
+impl SideLine {
+    /// Whether the two differ here.
+    pub fn differs(&self) -> bool {
+        self.left != self.right
+    }
 }
 
 /// A button of a question.
@@ -119,6 +158,10 @@ pub enum Deed {
     },
     /// Closes the editor behind the question without saving.
     CloseEditor,
+    /// Writes the job as it is in the form over what is on disk.
+    KeepMine,
+    /// Goes on with what is on disk.
+    TakeTheirs,
     /// Stops the engine in this window with the drain, and leaves when it has stopped.
     StopAndQuit,
     /// Leaves the engine running without a screen.

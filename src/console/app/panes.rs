@@ -23,6 +23,9 @@ fn ring(model: &Model) -> Vec<Focus> {
         ring.push(Focus::Card);
     }
     ring.push(Focus::Pane(Pane::List));
+    if model.view == View::Cron {
+        ring.push(Focus::Pane(Pane::Detail));
+    }
     if model.view == View::Sessions {
         ring.push(Focus::Pane(Pane::Conversation));
         if has_queue(model) {

@@ -1,6 +1,7 @@
 //! Pickers: help, palette and history search; and the name of a new session.
 
 use super::action::{Action, Spec, TABLE};
+use super::cron::Job;
 use super::focus::{Pane, View};
 use super::keymap::Context;
 use super::msg::{Pace, Question, Tone};
@@ -8,7 +9,7 @@ use super::overlay::{Overlay, Picker, PickerEntry, PickerKind, Prompt, Run};
 use super::replies::Purpose;
 use super::sessions::ListRow;
 use super::text::{Lines, TextField};
-use super::{Model, acts, availability, front, fuzzy, typing, writing};
+use super::{Model, acts, availability, cron, front, fuzzy, job_editor, typing, writing};
 use crate::domain::api::Command;
 use crate::domain::id::SessionKey;
 use crate::domain::slash;
@@ -41,7 +42,7 @@ pub(super) fn open_help(model: &mut Model) {
     open(model, PickerKind::Help, entries);
 }
 
-/// Opens the palette: every action of a view, every slash command, the sessions.
+/// Opens the palette: every action of a view, every slash command, the sessions and the jobs.
 pub(super) fn open_palette(model: &mut Model) {
     let inner = |home: Context| {
         use Context::{Card, Editor, Picker, Text, Viewer};
@@ -60,8 +61,10 @@ pub(super) fn open_palette(model: &mut Model) {
         entry(spec.usage(), spec.help, Run::Draft(format!("/{}{space}", spec.name)))
     });
     let sessions = model.sessions.rows.iter().take(100).map(session_entry);
+    let jobs = model.cron.all.iter().filter_map(job_entry);
     let (acts, moves) = (acts.into_iter().map(action), moves.into_iter().map(action));
-    let mut entries: Vec<PickerEntry> = acts.chain(sessions).chain(commands).chain(moves).collect();
+    let mut entries: Vec<PickerEntry> =
+        acts.chain(sessions).chain(jobs).chain(commands).chain(moves).collect();
     entries.sort_by_key(|entry| entry.why_not.is_some());
     open(model, PickerKind::Palette, entries);
 }
@@ -77,6 +80,11 @@ fn action_entry(model: &Model, action: Action) -> PickerEntry {
 fn session_entry(row: &ListRow) -> PickerEntry {
     let detail = format!("session, {}, {}", row.row.state.word(), row.place);
     entry(row.name.clone(), detail, Run::Session(row.key().clone()))
+}
+
+fn job_entry(job: &Job) -> Option<PickerEntry> {
+    let detail = format!("job, {}, {}", job.row.state.word(), job.row.words);
+    Some(entry(job.row.name.clone(), detail, Run::Job(job.row.id.clone()?)))
 }
 
 /// What is typed into the palette; none if it is not open or nothing is typed.
@@ -115,6 +123,7 @@ pub(super) fn text_changed(model: &mut Model) {
             }
         }
         Some(Overlay::NewSession(prompt)) => prompt.failed = None,
+        Some(Overlay::JobEditor(_)) => job_editor::typed_into(model),
         _ => {}
     }
     model.dirty = true;
@@ -170,8 +179,15 @@ pub(super) fn accept(model: &mut Model) {
             }
             Some(entry) => {
                 let run = entry.run.clone();
+                if let (PickerKind::Field(_), Run::Pick(value)) = (picker.kind, &run) {
+                    return job_editor::pick(model, value);
+                }
                 model.overlays.pop();
                 take(model, run);
+            }
+            None if matches!(picker.kind, PickerKind::Field(_)) => {
+                let typed = picker.text.text();
+                job_editor::pick(model, typed.trim());
             }
             None => take_argument(model),
         },
@@ -198,6 +214,14 @@ fn take(model: &mut Model, run: Run) {
             front::go_to(model, &key);
             model.pane = Pane::Composer;
         }
+        Run::Job(job) => {
+            acts::show_view(model, View::Cron);
+            model.pane = Pane::List;
+            if !cron::select(model, &job) {
+                model.tell(Tone::Warn, format!("job {job} is not listed any more"));
+            }
+        }
+        Run::Pick(value) => job_editor::pick(model, &value),
         Run::Draft(text) => {
             acts::show_view(model, View::Sessions);
             model.pane = Pane::Composer;

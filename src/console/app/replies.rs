@@ -6,7 +6,7 @@ use super::focus::View;
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::overlay::{Deed, Overlay};
 use super::requests::mark_front;
-use super::{Model, acts, asking, front, notices, typing, words, writing};
+use super::{Model, acts, asking, cron, front, job_editor, notices, typing, words, writing};
 use crate::domain::api::Reply;
 use crate::domain::id::SessionKey;
 use crate::domain::sanitize::one_line;
@@ -26,6 +26,8 @@ pub(super) enum Purpose {
     },
     /// An item's text is saved from its editor.
     EditItem,
+    /// A job is saved from its form.
+    SaveJob,
     /// A session is opened to write to it.
     Open {
         /// Its key.
@@ -54,6 +56,7 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
         }
         (Purpose::Undo { .. }, Ok(reply)) => done(model, &model.front.clone(), reply),
         (Purpose::EditItem, result) => saved(model, ticket, result),
+        (Purpose::SaveJob, result) => job_editor::saved(model, ticket, result),
         (Purpose::Open { key }, Ok(reply)) => {
             acts::show_view(model, super::focus::View::Sessions);
             front::go_to(model, &key);
@@ -66,7 +69,7 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
     model.requests.mark(Question::Sessions, Pace::AtOnce);
 }
 
-fn refuse(model: &mut Model, failure: &Failure) {
+pub(super) fn refuse(model: &mut Model, failure: &Failure) {
     let tone = if matches!(failure, Failure::Refused(_)) { Tone::Warn } else { Tone::Error };
     model.tell(tone, failure.words());
 }
@@ -176,7 +179,7 @@ fn accept(model: &mut Model, sent: &Sent, reply: Reply) -> String {
 }
 
 /// Shows what a command did. `key` is whom it was for.
-fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
+pub(super) fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
     match reply {
         Reply::Accepted { ack, .. } => {
             let view: &Model = model;
@@ -197,7 +200,8 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
             model.tell(Tone::Info, words);
             front::go_to(model, &key);
         }
-        Reply::JobEditor { .. } => model.tell(Tone::Info, "the editor of jobs is in the Cron view"),
+        Reply::JobEditor { job: None } => acts::run(model, Action::AddJob),
+        Reply::JobEditor { job: Some(job) } => cron::edit(model, job),
         Reply::JobConflict { .. } => {
             model.tell(Tone::Warn, "the job was changed on disk meanwhile: nothing was written");
         }
@@ -208,6 +212,11 @@ fn done(model: &mut Model, key: &SessionKey, reply: Reply) {
 
 fn mark_changed(model: &mut Model) {
     model.requests.mark(Question::Backlog, Pace::AtOnce);
+    if model.view == View::Cron {
+        for question in [Question::Jobs, Question::Job, Question::Timeline] {
+            model.requests.mark(question, Pace::AtOnce);
+        }
+    }
     if model.view == View::Recovery {
         model.requests.mark(Question::Recovery, Pace::AtOnce);
     }

@@ -4,11 +4,12 @@ use std::collections::{HashMap, VecDeque};
 
 use super::Model;
 use super::conversation::{self, EntryKey, Scroll};
+use super::focus::View;
 use super::key::Key;
 use super::msg::{Effect, Pace, Question, Ticket};
-use super::{alerts, log, recovery, replies};
+use super::{alerts, cron, log, recovery, replies};
 use crate::domain::Time;
-use crate::domain::api::{EventPage, Query};
+use crate::domain::api::{EventPage, JobQuery, Query};
 use crate::domain::id::{SessionId, SessionKey};
 
 /// How many rows of the backlog are shown at most.
@@ -90,6 +91,11 @@ pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
         },
         Question::Queue => Query::SessionQueue { session: session()? },
         Question::Backlog => Query::Backlog { limit: MOST_BACKLOG },
+        Question::Jobs | Question::Job | Question::JobEarlier | Question::Timeline => {
+            Query::Jobs(cron::query(model, question)?)
+        }
+        Question::Reading => cron::reading::query(model)?,
+        Question::Parts => Query::Jobs(JobQuery::Parts),
         Question::Recovery => Query::Recovery { start: model.recovery.wanted.clone(), limit: recovery::MOST },
         Question::Alerts => Query::Alerts { limit: alerts::MOST },
         Question::Need => Query::Session { session: model.alerts.wanted.clone()? },
@@ -117,9 +123,13 @@ pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
 
 /// Marks everything that a view shows as old.
 pub(super) fn mark_all(model: &mut Model, pace: Pace) {
-    use Question::{Alerts, Backlog, Conversation, Front, Log, Overview, Queue, Recovery, Sessions};
-    for question in [Overview, Alerts, Sessions, Front, Conversation, Queue, Backlog, Recovery, Log] {
+    use Question::{Alerts, Backlog, Conversation, Front, Jobs, Log, Overview, Queue, Recovery, Sessions};
+    for question in [Overview, Alerts, Sessions, Front, Conversation, Queue, Backlog, Jobs, Recovery, Log] {
         model.requests.mark(question, pace);
+    }
+    if model.view == View::Cron {
+        model.requests.mark(Question::Job, pace);
+        model.requests.mark(Question::Timeline, pace);
     }
 }
 

@@ -4,7 +4,7 @@ use super::action::Action;
 use super::focus::{Pane, View};
 use super::msg::{Pace, Question, Tone};
 use super::text::TextField;
-use super::{Model, scroll, typing, walk, writing};
+use super::{Model, cron, scroll, typing, walk, writing};
 
 /// The pane whose filter or search has the text focus, or would get it.
 pub fn filter_pane(model: &Model) -> Pane {
@@ -21,6 +21,7 @@ pub(super) fn held_filter(model: &Model) -> &TextField {
         (Pane::Conversation, _) => &model.conversation.search,
         (_, View::Sessions) => &model.sessions.filter,
         (_, View::Queue) => &model.backlog.filter,
+        (_, View::Cron) => &model.cron.filter,
         (_, View::Recovery) => &model.recovery.filter,
         (_, View::Log) => &model.log.search,
     }
@@ -31,6 +32,7 @@ pub(super) fn filter_field(model: &mut Model) -> &mut TextField {
         (Pane::Conversation, _) => &mut model.conversation.search,
         (_, View::Sessions) => &mut model.sessions.filter,
         (_, View::Queue) => &mut model.backlog.filter,
+        (_, View::Cron) => &mut model.cron.filter,
         (_, View::Recovery) => &mut model.recovery.filter,
         (_, View::Log) => &mut model.log.search,
     }
@@ -51,6 +53,10 @@ pub(super) fn filter_changed(model: &mut Model) {
             model.requests.mark(Question::Sessions, Pace::AtOnce);
         }
         (Pane::List, View::Queue) => model.backlog.refilter(),
+        (Pane::List, View::Cron) => {
+            model.cron.refilter();
+            cron::selection_changed(model);
+        }
         (Pane::List, View::Recovery) => model.recovery.refilter(),
         _ => {}
     }

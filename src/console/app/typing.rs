@@ -9,7 +9,7 @@ use super::keymap::{Context, Resolved};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::Overlay;
 use super::text::TextField;
-use super::{Model, acts, picking, search, writing};
+use super::{Model, acts, job_editor, picking, search, writing};
 use crate::domain::Time;
 
 /// Keys that follow each other faster than this may be a paste without brackets.
@@ -22,7 +22,7 @@ pub fn chain(model: &Model) -> &'static [Context] {
     let inner = match model.focus() {
         Focus::Overlay => match model.overlays.last() {
             Some(Overlay::Picker(_) | Overlay::NewSession(_)) => Context::Picker,
-            Some(Overlay::ItemEditor(_)) => Context::Editor,
+            Some(Overlay::ItemEditor(_) | Overlay::JobEditor(_)) => Context::Editor,
             Some(Overlay::Viewer(_)) => Context::Viewer,
             Some(Overlay::Confirm(_)) | None => Context::Card,
         },
@@ -36,6 +36,7 @@ fn pane_context(view: View, pane: Pane) -> Context {
     match (pane, view) {
         (Pane::List, View::Sessions) => Context::Sessions,
         (Pane::List, View::Queue) | (Pane::Queue, _) => Context::Queue,
+        (Pane::List, View::Cron) | (Pane::Detail, _) => Context::Cron,
         (Pane::List, View::Recovery) => Context::Recovery,
         (Pane::List, View::Log) => Context::Log,
         (Pane::Conversation, _) => Context::Conversation,
@@ -59,13 +60,14 @@ pub(super) fn field(model: &mut Model) -> Option<&mut TextField> {
         Focus::Overlay => match model.overlays.last_mut()? {
             Overlay::Picker(picker) => Some(&mut picker.text),
             Overlay::ItemEditor(editor) => Some(&mut editor.text),
+            Overlay::JobEditor(editor) => editor.field_mut(),
             Overlay::NewSession(prompt) => Some(&mut prompt.text),
             Overlay::Confirm(_) | Overlay::Viewer(_) => None,
         },
         Focus::Card => None,
         Focus::Pane(Pane::Composer) => Some(&mut writing::composer(model).text),
         Focus::Pane(Pane::Filter) => Some(search::filter_field(model)),
-        Focus::Pane(Pane::List | Pane::Conversation | Pane::Queue) => None,
+        Focus::Pane(Pane::List | Pane::Detail | Pane::Conversation | Pane::Queue) => None,
     }
 }
 
@@ -158,10 +160,13 @@ pub(super) fn paste(model: &mut Model, text: &str) {
         acts::show_view(model, View::Sessions);
         model.pane = Pane::Composer;
     }
-    if let Some(field) = field(model) {
-        field.insert(text);
+    match field(model) {
+        Some(field) => {
+            field.insert(text);
+            field_changed(model);
+        }
+        None => job_editor::pasted(model, text),
     }
-    field_changed(model);
     model.dirty = true;
 }
 
@@ -173,10 +178,13 @@ fn press(model: &mut Model, key: Key) {
         && model.pending.is_empty()
         && let Some(typed) = key.types()
     {
-        if let Some(field) = field(model) {
-            field.type_char(typed);
+        match field(model) {
+            Some(field) => {
+                field.type_char(typed);
+                field_changed(model);
+            }
+            None => job_editor::typed(model, typed),
         }
-        field_changed(model);
         return;
     }
     let mut keys = std::mem::take(&mut model.pending);

@@ -4,8 +4,8 @@ use super::focus::{Pane, View};
 use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
 use super::overlay::{Card, CardKind, Deed};
 use super::{
-    Model, answers, away, model::Link, mouse, notices, overlay::Overlay, panes, replies, requests, scroll,
-    typing, updates, walk, writing,
+    Model, answers, away, cron, model::Link, mouse, notices, overlay::Overlay, panes, replies, requests,
+    scroll, typing, updates, walk, writing,
 };
 use crate::domain::Time;
 
@@ -41,6 +41,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Fired(timer, at) => fired(model, timer, at),
         Msg::EditorClosed(Ok(text)) => writing::external_text(model, &text),
         Msg::EditorClosed(Err(why)) => model.tell(Tone::Error, why),
+        Msg::FileEdited(Ok(())) => model.requests.mark(Question::Jobs, Pace::AtOnce),
+        Msg::FileEdited(Err(why)) => model.tell(Tone::Error, why),
         Msg::Notice(tone, words) => {
             if let Some(Card { kind: CardKind::Gone { trying, .. }, .. }) = &mut model.card {
                 *trying = None;
@@ -82,6 +84,9 @@ fn tick(model: &mut Model, at: Time) {
         model.behind = None;
     }
     notices::expire(model);
+    if model.view == View::Cron && cron::timeline::is_old(model) {
+        model.requests.mark(Question::Timeline, Pace::Gently);
+    }
     model.dirty = true;
 }
 
@@ -146,8 +151,9 @@ fn withhold_questions(model: &mut Model) {
 
 /// Takes in what only drawing can tell. What it changes was already drawn: nothing becomes dirty.
 fn drawn(model: &mut Model, measured: Measured) {
-    let rows_changed =
-        measured.list_rows != model.measured.list_rows || measured.queue_rows != model.measured.queue_rows;
+    let rows_changed = measured.list_rows != model.measured.list_rows
+        || measured.queue_rows != model.measured.queue_rows
+        || measured.run_rows != model.measured.run_rows;
     model.measured = measured;
     if rows_changed {
         walk::show_selection(model);
@@ -170,6 +176,7 @@ fn settle(model: &mut Model) {
     let list_only = model.view != View::Sessions;
     let gone = match model.pane {
         Pane::List | Pane::Filter => false,
+        Pane::Detail => model.view != View::Cron,
         Pane::Queue => list_only || !panes::has_queue(model),
         Pane::Conversation | Pane::Composer => list_only,
     };
@@ -181,6 +188,9 @@ fn settle(model: &mut Model) {
     for list in [&mut model.queue, &mut model.backlog] {
         list.selected = list.selected.min(list.rows.len().saturating_sub(1));
     }
+    model.cron.selected = model.cron.selected.min(model.cron.rows.len().saturating_sub(1));
+    let runs = model.cron.current_detail().map_or(0, |detail| detail.runs.len());
+    model.cron.run = model.cron.run.min(runs.saturating_sub(1));
     model.recovery.selected = model.recovery.selected.min(model.recovery.rows.len().saturating_sub(1));
     model.log.selected = model.log.selected.min(model.log.rows.len().saturating_sub(1));
 }

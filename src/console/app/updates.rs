@@ -9,8 +9,8 @@ use super::msg::{Pace, Question, Tone};
 use super::overlay::{Card, CardKind};
 use super::requests::{mark_all, mark_front};
 use super::typing::key_name;
-use super::{Model, answers, writing};
-use crate::domain::api::{EngineStatus, Piece, Update};
+use super::{Model, answers, cron, writing};
+use crate::domain::api::{CronHealth, EngineStatus, Piece, Update};
 use crate::domain::event::{Event, EventKind, count};
 use crate::domain::sanitize::one_line;
 
@@ -40,10 +40,11 @@ fn take_event(model: &mut Model, event: &Event) {
     if is_of_alerts(&event.kind) {
         model.requests.mark(Question::Alerts, Pace::Soon);
     }
+    cron::note(model, &event.kind);
     match model.view {
         View::Queue => model.requests.mark(Question::Backlog, Pace::Gently),
         View::Recovery => model.requests.mark(Question::Recovery, Pace::Gently),
-        View::Sessions | View::Log => {}
+        View::Sessions | View::Cron | View::Log => {}
     }
     let ours = event.session.is_some() && event.session == model.conversation.session;
     let reborn = matches!(&event.kind, EventKind::SessionCreated { key, .. } | EventKind::SessionResumed { key } if *key == model.front);
@@ -109,6 +110,9 @@ pub(super) fn clean_status(status: &mut EngineStatus) {
     }
     if let Some(trouble) = &mut status.store_trouble {
         clean(&mut trouble.why);
+    }
+    if let CronHealth::Late { why, .. } = &mut status.cron {
+        clean(why);
     }
     if let Some(drain) = &mut status.drain {
         clean(&mut drain.why);

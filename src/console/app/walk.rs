@@ -5,7 +5,7 @@ use super::focus::{Focus, Pane, View};
 use super::log::Follow;
 use super::msg::{Effect, Pace, Question, Timer};
 use super::sessions::{Coming, PAGE};
-use super::{Model, front, scroll};
+use super::{Model, cron, front, scroll};
 use crate::domain::id::SessionKey;
 
 /// How long the order of a list stays as it is after a key in it.
@@ -23,6 +23,8 @@ pub(super) enum Rows {
     Sessions,
     Backlog,
     Queue,
+    Jobs,
+    Runs,
     Recovery,
     Log,
 }
@@ -32,6 +34,8 @@ pub(super) fn rows(model: &Model) -> Option<Rows> {
     match (model.pane, model.view) {
         (Pane::List, View::Sessions) => Some(Rows::Sessions),
         (Pane::List, View::Queue) => Some(Rows::Backlog),
+        (Pane::List, View::Cron) => Some(Rows::Jobs),
+        (Pane::Detail, _) => Some(Rows::Runs),
         (Pane::List, View::Recovery) => Some(Rows::Recovery),
         (Pane::List, View::Log) => Some(Rows::Log),
         (Pane::Queue, _) => Some(Rows::Queue),
@@ -83,6 +87,7 @@ fn page_height(model: &Model) -> i64 {
     let measured = &model.measured;
     let rows = match rows(model) {
         Some(Rows::Queue) => measured.queue_rows,
+        Some(Rows::Runs) => measured.run_rows,
         Some(_) => measured.list_rows,
         None => measured.conversation_lines,
     };
@@ -94,6 +99,15 @@ fn move_in_list(model: &mut Model, list: Rows, step: Step) {
         Rows::Sessions => move_in_sessions(model, step),
         Rows::Backlog => model.backlog.selected = step.from(model.backlog.selected, model.backlog.rows.len()),
         Rows::Queue => model.queue.selected = step.from(model.queue.selected, model.queue.rows.len()),
+        Rows::Jobs => {
+            model.cron.selected = step.from(model.cron.selected, model.cron.rows.len());
+            cron::selection_changed(model);
+        }
+        Rows::Runs => {
+            let runs = model.cron.current_detail().map_or(0, |detail| detail.runs.len());
+            model.cron.run = step.from(model.cron.run, runs);
+            cron::run_changed(model);
+        }
         Rows::Recovery => {
             model.recovery.selected = step.from(model.recovery.selected, model.recovery.rows.len());
         }
@@ -180,6 +194,8 @@ pub(super) fn show_selection(model: &mut Model) {
     let (list_rows, queue_rows) = (model.measured.list_rows, model.measured.queue_rows);
     fit(&mut model.sessions.top, model.sessions.selected, list_rows);
     fit(&mut model.backlog.top, model.backlog.selected, list_rows);
+    fit(&mut model.cron.top, model.cron.selected, list_rows);
+    fit(&mut model.cron.runs_top, model.cron.run, model.measured.run_rows);
     fit(&mut model.recovery.top, model.recovery.selected, list_rows);
     fit(&mut model.log.top, model.log.selected, list_rows);
     fit(&mut model.queue.top, model.queue.selected, queue_rows);

@@ -1,13 +1,15 @@
 //! The selected thing: its card, which says why it waits, and what of it can be copied.
 
 use super::conversation::{EntryKey, Shown};
+use super::cron::Job;
 use super::focus::{Focus, Pane, View};
 use super::items::ItemRow;
 use super::log::LogRow;
 use super::overlay::Overlay;
 use super::recovery::Recovered;
 use super::sessions::ListRow;
-use super::{Model, facts, item_acts, words};
+use super::{Model, cron, facts, item_acts, words};
+use crate::domain::cron::Execution;
 
 /// The title and text of the card about the selected thing.
 pub(super) fn card(model: &Model) -> Option<(String, String)> {
@@ -16,6 +18,10 @@ pub(super) fn card(model: &Model) -> Option<(String, String)> {
         Subject::Item(row) => (format!("{} in {}", row.place(), row.session_name), facts::item(model, row)),
         Subject::Entry(entry) => {
             (format!("said at {}", words::clock(model, entry.at)), facts::entry(model, entry))
+        }
+        Subject::Job(job) => (job.row.name.clone(), cron::facts::job(model, job)),
+        Subject::Run(run) => {
+            (format!("{} due {}", run.job, cron::words::due(model, run)), cron::facts::run(model, run))
         }
         Subject::Recovered(row) => (row.name.clone(), facts::recovered(model, row)),
         Subject::Event(row) => (format!("event {}", row.seq), facts::event(model, row)),
@@ -35,6 +41,11 @@ pub(super) fn subject_text(model: &Model) -> Option<String> {
         Subject::Session(row) => row.name.clone(),
         Subject::Entry(entry) => entry.texts().join("\n"),
         Subject::Item(row) => row.row.item.text.clone(),
+        Subject::Job(job) => match model.cron.current_detail() {
+            Some(detail) => detail.record.clone(),
+            None => job.row.name.clone(),
+        },
+        Subject::Run(run) => cron::words::outcome(model, run),
         Subject::Recovered(row) => row.name.clone(),
         Subject::Event(row) => row.words.clone(),
     })
@@ -47,6 +58,8 @@ pub(super) fn subject_id(model: &Model) -> Option<String> {
         Subject::Session(row) => row.row.session.id.to_string(),
         Subject::Entry(_) => model.front_row.as_ref()?.row.session.id.to_string(),
         Subject::Item(row) => row.id().to_string(),
+        Subject::Job(job) => job.row.id.as_ref()?.to_string(),
+        Subject::Run(run) => run.id.to_string(),
         Subject::Recovered(row) => row.session().to_string(),
         Subject::Event(row) => row.session.as_ref().map_or_else(|| row.seq.to_string(), ToString::to_string),
     })
@@ -56,6 +69,8 @@ enum Subject<'a> {
     Session(&'a ListRow),
     Item(&'a ItemRow),
     Entry(&'a Shown),
+    Job(&'a Job),
+    Run(&'a Execution),
     Recovered(&'a Recovered),
     Event(&'a LogRow),
 }
@@ -64,6 +79,10 @@ enum Subject<'a> {
 fn subject(model: &Model) -> Option<Subject<'_>> {
     match (model.pane, model.view) {
         (Pane::List | Pane::Filter, View::Log) => model.log.current().map(Subject::Event),
+        (Pane::List | Pane::Filter, View::Cron) => model.cron.current().map(Subject::Job),
+        (Pane::Detail, _) => {
+            model.cron.current_run().map(Subject::Run).or(model.cron.current().map(Subject::Job))
+        }
         (Pane::List | Pane::Filter, View::Recovery) => model.recovery.current().map(Subject::Recovered),
         (Pane::Queue, _) | (Pane::List | Pane::Filter, View::Queue) => {
             item_acts::item(model).map(Subject::Item)

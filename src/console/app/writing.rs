@@ -5,7 +5,7 @@ use super::composer::{AckLine, AckState, Composer, Lasts, Sent};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::{Overlay, Run};
 use super::replies::Purpose;
-use super::{Model, acts, asking, border, completing, picking};
+use super::{Model, acts, asking, border, completing, job_editor, picking};
 use crate::domain::api::{Command, ComposerMemory};
 use crate::domain::id::SessionKey;
 use crate::domain::queue::{Intent, Source, check_text};
@@ -239,7 +239,9 @@ fn browse(composer: &mut Composer, direction: i64) {
 /// The text that came back from the external editor.
 pub(super) fn external_text(model: &mut Model, text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);
-    if let Some(Overlay::ItemEditor(editor)) = model.overlays.last_mut() {
+    if job_editor::is_open(model) {
+        job_editor::external_text(model, text);
+    } else if let Some(Overlay::ItemEditor(editor)) = model.overlays.last_mut() {
         editor.text.set(text);
     } else {
         composer(model).text.set(text);

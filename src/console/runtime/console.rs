@@ -1,6 +1,7 @@
 //! The loop.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use crate::config::Mouse;
 use crate::config::{Bell, DesktopNotification};
 use crate::console::app::msg::{Measured, MouseOwner, Pace, Tone};
 use crate::console::app::{self, Model, Msg, Start};
-use crate::console::tty::editor::{Editing, EditorError};
+use crate::console::tty::editor::{Edited, Editing};
 use crate::console::tty::{Arrived, Reason, Signal, Signals, TtyError};
 use crate::console::ui::Ui;
 use crate::console::ui::glyphs::GlyphSet;
@@ -42,6 +43,7 @@ pub(super) struct Console {
     pub(super) timers: Timers,
     pub(super) signals: Signals,
     pub(super) manner: Manner,
+    pub(super) jobs_file: PathBuf,
     /// None while another program has the terminal.
     pub(super) front: Option<Front>,
     pub(super) editing: Option<Editing>,
@@ -69,7 +71,7 @@ enum Woken {
     Input(Option<Arrived>),
     Signal(Signal),
     Written(Result<(), TtyError>),
-    Edited(Result<String, EditorError>),
+    Edited(Edited),
     Message(Msg, Reason),
     Reached(Result<Reached, String>),
     Update(Option<Update>),
@@ -107,6 +109,7 @@ impl Console {
             timers: Timers::default(),
             signals,
             manner,
+            jobs_file: options.jobs_file,
             front: Some(front),
             editing: None,
             stop: Stop::Running,
@@ -162,7 +165,7 @@ impl Console {
                 tracing::info!(%error, "the terminal takes no frame");
                 self.terminal_gone()
             }
-            Woken::Edited(result) => self.editor_closed(result),
+            Woken::Edited(edited) => self.editor_closed(edited),
             Woken::Message(message, reason) => self.tell(message, reason),
             Woken::Reached(result) => self.engine_reached(result),
             Woken::Update(Some(update)) => self.handle_updates(update),

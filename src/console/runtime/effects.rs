@@ -1,5 +1,7 @@
 //! What the state asks for, done.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::asking::{From, Given};
@@ -7,12 +9,13 @@ use super::console::{Console, mouse};
 use super::engines::reaching;
 use super::front::Front;
 use super::{ConsoleError, Ended};
-use crate::console::app::msg::Tone;
+use crate::console::app::msg::{FilePlace, Tone};
 use crate::console::app::{Effect, Msg};
 use crate::console::tty::clipboard::{self, Between};
-use crate::console::tty::editor::Editing;
+use crate::console::tty::editor::{Edited, Editing};
 use crate::console::tty::{self, Reason, ring};
 use crate::domain::api::Command;
+use crate::domain::cron::document::Document;
 
 impl Console {
     pub(super) fn perform(&mut self, effects: Vec<Effect>) -> Result<(), ConsoleError> {
@@ -35,6 +38,7 @@ impl Console {
             Effect::Copy(text) => return self.copy(&text),
             Effect::Ring(words) => self.ring(&words),
             Effect::OpenEditor(text) => return self.open_editor(&text),
+            Effect::EditJobsFile(place) => return self.edit_jobs_file(place),
             Effect::Suspend => return self.suspend(),
             Effect::Mouse(owner) => {
                 if let Some(front) = &mut self.front {
@@ -98,7 +102,28 @@ impl Console {
                 self.editing = Some(editing);
                 Ok(())
             }
-            Err(error) => self.editor_closed(Err(error)),
+            Err(error) => self.editor_closed(Edited::Text(Err(error))),
         }
     }
+
+    fn edit_jobs_file(&mut self, place: FilePlace) -> Result<(), ConsoleError> {
+        let line = match place {
+            FilePlace::Line(line) => line,
+            FilePlace::Record(record) => line_of(&self.jobs_file, record).unwrap_or(1),
+        };
+        self.front = None;
+        match Editing::open(&self.jobs_file, line) {
+            Ok(editing) => {
+                self.editing = Some(editing);
+                Ok(())
+            }
+            Err(error) => self.editor_closed(Edited::File(Err(error))),
+        }
+    }
+}
+
+/// The line in which a record of the jobs' file begins, by its place among the records.
+fn line_of(jobs_file: &Path, record: usize) -> Option<usize> {
+    let document = Document::read(fs::read(jobs_file).ok()?).ok()?;
+    document.entries().get(record).map(|entry| entry.line)
 }

@@ -10,7 +10,7 @@ use super::{ConsoleError, Ended};
 use crate::console::app::Msg;
 use crate::console::app::key::Key;
 use crate::console::app::msg::{Leave, Mouse, Timer, Tone};
-use crate::console::tty::editor::EditorError;
+use crate::console::tty::editor::{Edited, EditorError};
 use crate::console::tty::{self, Arrived, Focus, Input, Reason, Signal};
 use crate::control;
 use crate::domain::api::{Command, Update};
@@ -150,10 +150,15 @@ impl Console {
         self.resized(Some(size))
     }
 
-    pub(super) fn editor_closed(&mut self, result: Result<String, EditorError>) -> Result<(), ConsoleError> {
+    pub(super) fn editor_closed(&mut self, edited: Edited) -> Result<(), ConsoleError> {
         self.editing = None;
         self.come_back()?;
-        self.tell(Msg::EditorClosed(result.map_err(|error| error.to_string())), Reason::Key)
+        let words = |error: EditorError| error.to_string();
+        let message = match edited {
+            Edited::Text(result) => Msg::EditorClosed(result.map_err(words)),
+            Edited::File(result) => Msg::FileEdited(result.map_err(words)),
+        };
+        self.tell(message, Reason::Key)
     }
 
     pub(super) fn terminal_gone(&mut self) -> Result<(), ConsoleError> {

@@ -14,6 +14,7 @@ mod timers;
 
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -51,6 +52,8 @@ pub struct ConsoleOptions {
     pub notices: Vec<String>,
     /// Where a real agent is set up, for the first screen: the configuration file's path.
     pub config_path: String,
+    /// The file of the scheduled tasks, for the operator's editor.
+    pub jobs_file: PathBuf,
     /// Where standard error leads while the screen is up: the log.
     pub errors_to: Option<File>,
     /// How to reach an engine again.

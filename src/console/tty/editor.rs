@@ -1,8 +1,8 @@
-//! The operator's own editor, on a text of ours.
+//! The operator's own editor, on a text of ours or on a file.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::{env, fs};
 
@@ -39,10 +39,20 @@ pub enum EditorError {
     },
 }
 
+/// What was edited, or why it was not.
+#[derive(Debug)]
+pub enum Edited {
+    /// A text of ours, as the editor left it.
+    Text(Result<String, EditorError>),
+    /// A file, where it stands.
+    File(Result<(), EditorError>),
+}
+
 /// An editor that runs. Dropping it ends the editor.
 pub struct Editing {
     child: Child,
-    file: NamedTempFile,
+    /// Our text; none where a file is edited where it stands.
+    file: Option<NamedTempFile>,
     editor: OsString,
 }
 
@@ -56,29 +66,35 @@ impl Editing {
             .tempfile()
             .map_err(EditorError::File)?;
         file.write_all(text.as_bytes()).map_err(EditorError::File)?;
-        // Through a shell, since the variables may hold arguments.
-        let child = Command::new("/bin/sh")
-            .arg("-c")
-            .arg(r#"eval "$0 \"\$1\"""#)
-            .arg(&editor)
-            .arg(file.path())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|source| EditorError::Start { editor: editor.clone(), source })?;
-        Ok(Self { child, file, editor })
+        let child = spawn(&editor, &[file.path().as_os_str()])?;
+        Ok(Self { child, file: Some(file), editor })
+    }
+
+    /// Starts the editor on a file where it stands, at a line from 1. As [`Self::start`].
+    pub fn open(path: &Path, line: usize) -> Result<Self, EditorError> {
+        let editor = chosen();
+        // Every usual editor takes +LINE before the file.
+        let place = OsString::from(format!("+{line}"));
+        let arguments = [place.as_os_str(), path.as_os_str()];
+        let child = spawn(&editor, if line > 1 { &arguments } else { &arguments[1..] })?;
+        Ok(Self { child, file: None, editor })
     }
 
     /// Waits until the editor ends, and reads what it left.
-    pub async fn finish(&mut self) -> Result<String, EditorError> {
+    pub async fn finish(&mut self) -> Edited {
+        let ended = self.ended().await;
+        match &mut self.file {
+            Some(file) => Edited::Text(ended.and_then(|()| read(file))),
+            None => Edited::File(ended),
+        }
+    }
+
+    async fn ended(&mut self) -> Result<(), EditorError> {
         let failed = |source| EditorError::Start { editor: self.editor.clone(), source };
         let status = self.child.wait().await.map_err(failed)?;
-        if !status.success() {
-            return Err(EditorError::Failed { editor: self.editor.clone(), status });
-        }
-        let bytes = fs::read(self.file.path()).map_err(EditorError::File)?;
-        match String::from_utf8(bytes) {
-            Ok(text) => Ok(without_last_line_end(text)),
-            Err(_) => Err(EditorError::NotText { kept: self.keep() }),
+        match status.success() {
+            true => Ok(()),
+            false => Err(EditorError::Failed { editor: self.editor.clone(), status }),
         }
     }
 
@@ -89,10 +105,28 @@ impl Editing {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::CONT);
         }
     }
+}
 
-    fn keep(&mut self) -> PathBuf {
-        self.file.disable_cleanup(true);
-        self.file.path().to_owned()
+/// Starts the editor through a shell, since the variables may hold arguments.
+fn spawn(editor: &OsString, arguments: &[&OsStr]) -> Result<Child, EditorError> {
+    Command::new("/bin/sh")
+        .arg("-c")
+        .arg(r#"eval "$0 \"\$@\"""#)
+        .arg(editor)
+        .args(arguments)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|source| EditorError::Start { editor: editor.clone(), source })
+}
+
+fn read(file: &mut NamedTempFile) -> Result<String, EditorError> {
+    let bytes = fs::read(file.path()).map_err(EditorError::File)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(without_last_line_end(text)),
+        Err(_) => {
+            file.disable_cleanup(true);
+            Err(EditorError::NotText { kept: file.path().to_owned() })
+        }
     }
 }
 

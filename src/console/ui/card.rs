@@ -66,6 +66,16 @@ pub(super) fn write(paint: &mut Paint<'_>, area: Rect, words: &str, role: Role) 
     rest
 }
 
+/// Writes a text wrapped into `area`; what does not fit is cut with an ellipsis.
+pub(super) fn write_cut(paint: &mut Paint<'_>, area: Rect, words: &str, role: Role) {
+    let (rows, end) = text::wrap(words, 0, usize::from(area.width), usize::from(area.height));
+    let last = rows.len().saturating_sub(1);
+    for (y, row) in rows.into_iter().enumerate() {
+        let shown = if y == last && end < words.len() { &words[row.start..] } else { &words[row] };
+        paint.row(area, to_cells(y)).put(shown, role);
+    }
+}
+
 /// How many rows a text takes in a card.
 pub(super) fn rows(words: &str, width: usize) -> usize {
     const MOST: usize = 200;

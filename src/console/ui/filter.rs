@@ -14,6 +14,7 @@ pub(super) fn of_list(model: &Model) -> &TextField {
     match model.view {
         View::Sessions => &model.sessions.filter,
         View::Queue => &model.backlog.filter,
+        View::Cron => &model.cron.filter,
         View::Recovery => &model.recovery.filter,
         View::Log => &model.log.search,
     }
@@ -21,6 +22,8 @@ pub(super) fn of_list(model: &Model) -> &TextField {
 
 /// What the filter of sessions takes.
 const TERMS: &str = "words, state:runs, platform:telegram, !not";
+/// What the filter of jobs takes.
+const JOB_TERMS: &str = "words, state:paused, !not";
 
 /// Draws the line that narrows `pane`.
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, field: &TextField, pane: Pane) {
@@ -37,8 +40,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, field: &TextField, pane: P
     paint.row(area, 0).skip(1).put(name, Role::Quiet);
     let begin = to_cells(1 + name.len()).min(area.width);
     let field_area = Rect { x: area.x + begin, width: area.width - begin, ..area };
-    if field.is_empty() && (pane, model.view) == (Pane::List, View::Sessions) {
-        paint.row(field_area, 0).put(TERMS, Role::Quiet);
+    let terms = match (pane, model.view) {
+        (Pane::List, View::Sessions) => TERMS,
+        (Pane::List, View::Cron) => JOB_TERMS,
+        _ => "",
+    };
+    if field.is_empty() {
+        paint.row(field_area, 0).put(terms, Role::Quiet);
     }
     draw_field(paint, field_area, field, focused);
 }

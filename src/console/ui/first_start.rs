@@ -23,17 +23,19 @@ pub(super) fn is_it(model: &Model) -> bool {
 const GREETING: &str = "Nothing has happened here yet.";
 const PRACTICE: &str = "The practice agent is built in: no network, no cost, and it says what it is.";
 /// What can be tried with the practice agent.
-const TRY: [(&str, &str); 4] = [
+const TRY: [(&str, &str); 5] = [
     ("hello", "an answer streams in here"),
     ("take 20 seconds", "then send again: see what \"busy\" does"),
     ("/queue say one", "work that waits behind a running turn"),
+    ("/cron add", "a scheduled task, checked as you type"),
     ("/help", "what the commands do"),
 ];
 /// What can be tried with any agent.
-const TRY_ANY: [(&str, &str); 4] = [
+const TRY_ANY: [(&str, &str); 5] = [
     ("a message", "its answer streams in here"),
     ("another one", "while a turn runs; the border says before Enter what it will do"),
     ("/queue TEXT", "work that waits behind a running turn"),
+    ("/cron add", "a scheduled task, checked as you type"),
     ("/help", "what the commands do"),
 ];
 const LABEL: u16 = 11;

@@ -24,6 +24,14 @@ pub struct GlyphSet {
     pub done: &'static str,
     /// Failed, cut.
     pub failed: &'static str,
+    /// Was not run, by a rule.
+    pub skipped: &'static str,
+    /// A slot in a timeline.
+    pub slot: &'static str,
+    /// Several slots of one job there.
+    pub slots: &'static str,
+    /// How long something took, the shortest first.
+    pub bars: &'static [&'static str],
     /// The chosen row.
     pub chosen: &'static str,
     /// An entry that is folded.
@@ -61,6 +69,10 @@ pub const UNICODE: GlyphSet = GlyphSet {
     idle: "○",
     done: "✓",
     failed: "✗",
+    skipped: "-",
+    slot: "╵",
+    slots: "║",
+    bars: &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     chosen: "›",
     folded: "▸",
     open: "▾",
@@ -86,6 +98,10 @@ pub const ASCII: GlyphSet = GlyphSet {
     idle: "o",
     done: "v",
     failed: "x",
+    skipped: "-",
+    slot: "'",
+    slots: "\"",
+    bars: &["_", ".", "-", "=", "#"],
     chosen: ">",
     folded: "+",
     open: "-",
@@ -137,6 +153,9 @@ mod tests {
             set.idle,
             set.done,
             set.failed,
+            set.skipped,
+            set.slot,
+            set.slots,
             set.chosen,
             set.folded,
             set.open,
@@ -150,6 +169,7 @@ mod tests {
         marks.extend(set.corners);
         marks.extend(set.joints);
         marks.extend(set.spinner);
+        marks.extend(set.bars);
         marks
     }
 

@@ -11,7 +11,8 @@ use super::words::{minute, second};
 use crate::console::app::action::Action;
 use crate::console::app::header::{Engine, Header, header};
 use crate::console::app::model::Access;
-use crate::console::app::words::count;
+use crate::console::app::words::{age, count};
+use crate::domain::api::CronHealth;
 use crate::domain::sanitize::one_line;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
@@ -66,6 +67,11 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
         parts.push((format!("HOLD since {since}: {why}"), Role::Held));
         parts.extend(header.release.clone().map(|key| (key, Role::Key)));
     }
+    if let Some(CronHealth::Late { since, why }) = &header.cron {
+        let late = age(model.as_of() - *since);
+        let why = cut(why, room / 3, paint.canvas.glyphs.ellipsis);
+        parts.push((format!("! CRON LATE: no good pass for {late} ({why})"), Role::NeedsYou));
+    }
     if let Some(behind) = &header.behind {
         parts.push((behind.clone(), Role::Warning));
     }
@@ -89,11 +95,25 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
             n => (format!("{n} turns run"), Role::Runs),
         });
     }
+    match &header.cron {
+        Some(CronHealth::Ok) if model.cron.total > 0 && fires(&header.engine) => {
+            parts.push(("cron ok".to_owned(), Role::Quiet));
+        }
+        Some(CronHealth::StoredCopy { .. }) => {
+            parts.push(("cron: STORED COPY".to_owned(), Role::Warning));
+        }
+        _ => {}
+    }
     if model.overview.is_none() && parts.is_empty() {
         parts.push(("reading".to_owned(), Role::Quiet));
     }
     parts.push((header.agent.clone(), Role::Quiet));
     parts
+}
+
+/// Whether an engine is there to fire jobs.
+fn fires(engine: &Engine) -> bool {
+    matches!(engine, Engine::Here | Engine::Attached(_))
 }
 
 /// What ran when the engine was seen last.

@@ -17,6 +17,10 @@ pub const BESIDE_FROM_WIDTH: u16 = 100;
 /// From so many columns the session's details stand in a third column.
 pub const DETAILS_FROM_WIDTH: u16 = 160;
 
+/// From so many columns and rows the jobs, the selected one and the timeline stand over each other; below,
+/// the timeline takes the place of the selected one.
+const THREE_FROM: (u16, u16) = (120, 30);
+
 /// The columns of the list where it stands beside the conversation.
 const LIST_WIDTH: u16 = 38;
 /// The columns of the details.
@@ -37,6 +41,12 @@ pub struct Wants {
     pub zoom: Zoom,
     /// How many sessions the list could show.
     pub sessions: usize,
+    /// How many jobs the list could show.
+    pub jobs: usize,
+    /// How many rows the timeline of the jobs would take; none: it is not shown.
+    pub timeline_rows: Option<usize>,
+    /// How many rows the banner over the view takes.
+    pub banner_rows: usize,
     /// How many items wait in the session in front.
     pub waiting: usize,
     /// How many rows the draft would take.
@@ -99,8 +109,14 @@ pub struct Layout {
     pub footer: Rect,
     /// Between tabs and footer.
     pub main: Rect,
+    /// What is wrong with the file of the jobs.
+    pub banner: Option<Rect>,
     /// The list of the open view.
     pub list: Option<PaneArea>,
+    /// The selected job.
+    pub job: Option<PaneArea>,
+    /// The timeline of the jobs.
+    pub timeline: Option<PaneArea>,
     /// The line that filters it.
     pub filter: Option<Rect>,
     /// The line that searches the conversation.
@@ -151,10 +167,14 @@ impl Layout {
         }
         let (header, rest) = from_top(screen, 1);
         let (tabs, rest) = from_top(rest, 1);
-        let (main, footer) = from_bottom(rest, 1);
+        let (rest, footer) = from_bottom(rest, 1);
+        // The jobs keep half of the screen.
+        let (banner, main) = from_top(rest, cells(wants.banner_rows).min(rest.height / 2));
         let mut layout = Self { screen, header, tabs, footer, main, rows_per_session: 1, ..Self::default() };
+        layout.banner = (banner.height > 0).then_some(banner);
         match wants.view {
             View::Sessions => layout.sessions(wants),
+            View::Cron => layout.cron(wants),
             View::Queue | View::Recovery | View::Log => layout.place_list(main, wants),
         }
         Some(layout)
@@ -190,6 +210,41 @@ impl Layout {
         }
     }
 
+    fn cron(&mut self, wants: &Wants) {
+        let main = self.main;
+        let in_detail = wants.focus == Pane::Detail;
+        let one = self.screen.width < STACKED_FROM_WIDTH || self.screen.height < STACKED_FROM_HEIGHT;
+        if wants.zoom == Zoom::In || (one && in_detail) {
+            match in_detail {
+                true => self.job = Some(PaneArea::of(main)),
+                false => self.place_list(main, wants),
+            }
+            return;
+        }
+        let three = self.screen.width >= THREE_FROM.0 && self.screen.height >= THREE_FROM.1;
+        let filter = u16::from(wants.filter == Line::Shown);
+        let most = if three { main.height / 3 } else { main.height * 2 / 5 };
+        let list = cells(wants.jobs).clamp(1, most.max(1)) + 1 + filter;
+        match (wants.timeline_rows, three) {
+            (None, _) if one => self.place_list(main, wants),
+            (Some(rows), true) => {
+                let (list, rest) = from_top(main, list);
+                let (job, timeline) = from_bottom(rest, cells(rows).min(main.height / 3));
+                self.place_list(list, wants);
+                self.job = Some(PaneArea::of(job));
+                self.timeline = Some(PaneArea::of(timeline));
+            }
+            (timeline, _) => {
+                let (list, below) = from_top(main, list);
+                self.place_list(list, wants);
+                match timeline {
+                    Some(_) if !in_detail => self.timeline = Some(PaneArea::of(below)),
+                    _ => self.job = Some(PaneArea::of(below)),
+                }
+            }
+        }
+    }
+
     fn place_beside(&mut self, area: Rect, wants: &Wants) {
         let (list, rest) = from_left(area, LIST_WIDTH);
         let (divider, session) = from_left(rest, 1);
@@ -217,7 +272,7 @@ impl Layout {
         match wants.focus {
             Pane::Conversation => self.place_conversation(area, wants),
             Pane::Queue => self.queue = Some(PaneArea::of(area)),
-            Pane::Composer | Pane::List | Pane::Filter => {
+            Pane::Composer | Pane::List | Pane::Detail | Pane::Filter => {
                 let (composer, acknowledgement) = from_bottom(area, 1);
                 self.composer = Some(PaneArea::of(composer));
                 self.acknowledgement = Some(acknowledgement);
@@ -305,6 +360,9 @@ mod tests {
         focus: Pane::Composer,
         zoom: Zoom::Out,
         sessions: 6,
+        jobs: 4,
+        timeline_rows: None,
+        banner_rows: 0,
         waiting: 3,
         draft_rows: 1,
         filter: Line::Hidden,
@@ -360,16 +418,21 @@ mod tests {
         #[test]
         fn panes_never_overlap_nor_leave_the_screen(
             width in 40u16..220, height in 10u16..70,
-            focus in prop::sample::select(vec![Pane::List, Pane::Conversation, Pane::Queue, Pane::Composer]),
+            focus in prop::sample::select(vec![Pane::List, Pane::Detail, Pane::Conversation, Pane::Queue, Pane::Composer]),
             zoom in prop::sample::select(vec![Zoom::In, Zoom::Out]),
             view in prop::sample::select(View::ALL.to_vec()),
+            jobs in 0usize..3_000, timeline_rows in prop::option::of(0usize..3_000), banner_rows in 0usize..20,
             sessions in 0usize..200_000, waiting in 0usize..100, draft_rows in 0usize..100,
         ) {
-            let wants = Wants { view, focus, zoom, sessions, waiting, draft_rows, filter: Line::Shown, search: Line::Shown };
+            let wants = Wants { view, focus, zoom, sessions, jobs, timeline_rows, banner_rows, waiting, draft_rows, filter: Line::Shown, search: Line::Shown };
             let layout = at(width, height, &wants);
-            let panes = [layout.list, layout.conversation, layout.queue, layout.composer, layout.details];
+            let panes = [
+                layout.list, layout.job, layout.timeline, layout.conversation, layout.queue, layout.composer,
+                layout.details,
+            ];
             let mut areas: Vec<Rect> = panes.into_iter().flatten().map(|pane| pane.whole()).collect();
             areas.extend([layout.header, layout.tabs, layout.footer]);
+            areas.extend(layout.banner);
             areas.extend([layout.divider, layout.details_divider, layout.acknowledgement].into_iter().flatten());
             for (at, area) in areas.iter().enumerate() {
                 prop_assert_eq!(area.intersection(layout.screen), *area);

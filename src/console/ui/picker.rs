@@ -66,8 +66,9 @@ fn sentence(words: &str) -> String {
 fn title(kind: PickerKind) -> &'static str {
     match kind {
         PickerKind::Help => "Help: what the keys do here",
-        PickerKind::Palette => "Commands and sessions",
+        PickerKind::Palette => "Commands, sessions and jobs",
         PickerKind::History => "What was sent before",
+        PickerKind::Field(field) => field.offer(),
     }
 }
 
@@ -90,7 +91,7 @@ fn draw_entry(paint: &mut Paint<'_>, row: Rect, kind: PickerKind, entry: &Picker
     let room = pen.room();
     match kind {
         PickerKind::Help => pen.column(&entry.keys, 14, Role::Key).skip(1),
-        PickerKind::Palette | PickerKind::History => pen.right(&entry.keys, Role::Key),
+        PickerKind::Palette | PickerKind::History | PickerKind::Field(_) => pen.right(&entry.keys, Role::Key),
     };
     if entry.why_not.is_some() && room >= WIDE {
         pen.right("not now", Role::Quiet);
@@ -98,8 +99,8 @@ fn draw_entry(paint: &mut Paint<'_>, row: Rect, kind: PickerKind, entry: &Picker
     let title = match kind {
         PickerKind::History => room,
         PickerKind::Help => 16,
-        PickerKind::Palette if room < WIDE => room * 2 / 3,
-        PickerKind::Palette => (room / 3).clamp(12, 30),
+        PickerKind::Palette | PickerKind::Field(_) if room < WIDE => room * 2 / 3,
+        PickerKind::Palette | PickerKind::Field(_) => (room / 3).clamp(12, 30),
     };
     let (name, detail) = match entry.why_not {
         None => (Role::Strong, Role::Text),

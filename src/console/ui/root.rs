@@ -14,8 +14,8 @@ use super::paint::Paint;
 use super::theme::{Role, Theme};
 use super::wraps::Wraps;
 use super::{
-    cards, composer, confirm, conversation, details, editor, filter, footer, header, log, notices, picker,
-    popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
+    cards, composer, confirm, conversation, cron, details, editor, filter, footer, header, job_editor, log,
+    notices, picker, popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
 };
 use crate::console::app::focus::{Pane, Target, View};
 use crate::console::app::model::Link;
@@ -102,6 +102,9 @@ fn wants(model: &Model, screen: Rect) -> Wants {
         focus: if model.pane == Pane::Filter { narrowed } else { model.pane },
         zoom: if model.zoomed { Zoom::In } else { Zoom::Out },
         sessions: model.sessions.total,
+        jobs: model.cron.rows.len(),
+        timeline_rows: cron::timeline::lanes(model).map(cron::timeline::rows),
+        banner_rows: cron::banner::rows(model, screen.width),
         waiting: queue_pane::rows(model),
         draft_rows: composer::draft_rows(model, layout::composer_width(screen), MOST_ROWS),
         filter: line(filter::of_list(model), Pane::List),
@@ -129,10 +132,20 @@ fn draw_screen(paint: &mut Paint<'_>, layout: &Layout) {
     if let Some(area) = layout.search {
         filter::draw(paint, area, &paint.model.conversation.search, Pane::Conversation);
     }
+    if let Some(area) = layout.banner {
+        cron::banner::draw(paint, area);
+    }
+    if let Some(area) = layout.job {
+        cron::detail::draw(paint, area);
+    }
+    if let Some(area) = layout.timeline {
+        cron::timeline::draw(paint, area);
+    }
     if let Some(area) = layout.list {
         match paint.model.view {
             View::Sessions => sessions::draw(paint, area, layout.rows_per_session),
             View::Queue => queue::draw(paint, area),
+            View::Cron => cron::list::draw(paint, area),
             View::Recovery => recovery::draw(paint, area),
             View::Log => log::draw(paint, area),
         }
@@ -189,6 +202,7 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
             Overlay::Confirm(confirm) => confirm::draw(paint, layout.main, confirm),
             Overlay::Viewer(viewer) => viewer::draw(paint, layout.main, viewer),
             Overlay::ItemEditor(item) => editor::draw_item(paint, layout.main, item),
+            Overlay::JobEditor(editor) => job_editor::draw(paint, layout.main, editor),
             Overlay::NewSession(prompt) => editor::draw_prompt(paint, layout.main, prompt),
         }
     }

@@ -6,6 +6,7 @@ use super::paint::{Paint, to_cells};
 use super::text;
 use super::theme::Role;
 use crate::console::app::Model;
+use crate::console::app::cron::file::trouble;
 use crate::console::app::focus::{Target, View};
 use crate::console::app::words::thousands;
 
@@ -24,13 +25,17 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
 /// The open one stands in brackets.
 fn words(model: &Model, view: View) -> String {
     let overview = model.overview.as_ref();
+    let (left, right) = if view == model.view { ('[', ']') } else { (' ', ' ') };
     let count = match view {
         View::Sessions => overview.map(|overview| overview.sessions),
         View::Queue => overview.map(|overview| overview.waiting),
+        View::Cron => Some(model.cron.total).filter(|_| model.cron.loaded),
         View::Recovery => overview.map(|overview| overview.marked).filter(|marked| *marked > 0),
         View::Log => None,
     };
+    if view == View::Cron && trouble(model).is_some() {
+        return format!("{left}{} {} !{right}", view.number(), view.name());
+    }
     let count = count.map(|n| format!(" {}", thousands(n as u64))).unwrap_or_default();
-    let (left, right) = if view == model.view { ('[', ']') } else { (' ', ' ') };
     format!("{left}{} {}{count}{right}", view.number(), view.name())
 }

@@ -1,0 +1,144 @@
+//! The record that the form makes, member by member, with what changes in it.
+
+use serde_json::Value;
+
+use crate::console::app::overlay::SideLine;
+use crate::domain::cron::Definition;
+use crate::domain::cron::record;
+use crate::domain::json::{Layout, members, quoted};
+use crate::domain::sanitize::one_line;
+
+/// A line of the record; safe to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordLine {
+    /// What becomes of it.
+    pub change: Change,
+    /// The member, with its value.
+    pub text: String,
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It stays.
+    Kept,
+    /// It is new.
+    New,
+    /// It goes.
+    Gone,
+}
+
+/// The record as a text: the one that is changed, or a new one.
+pub(super) fn text(base: Option<&str>, definition: &Definition) -> String {
+    match base {
+        Some(base) => record::edit(base, definition),
+        None => record::write(definition, &Layout::lines("\n", "  ")),
+    }
+}
+
+/// The lines of the record that a job makes out of `base`.
+pub(super) fn lines(base: Option<&str>, definition: &Definition) -> Vec<RecordLine> {
+    let after = listed(&text(base, definition));
+    let before = base.map(listed).unwrap_or_default();
+    let mut lines = Vec::new();
+    let line = |change, name: &str, value: &str| RecordLine { change, text: member(name, value) };
+    for (name, value) in &after {
+        match before.iter().find(|(known, _)| known == name) {
+            Some((_, old)) if old == value => lines.push(line(Change::Kept, name, value)),
+            Some((_, old)) => {
+                lines.push(line(Change::Gone, name, old));
+                lines.push(line(Change::New, name, value));
+            }
+            None => lines.push(line(Change::New, name, value)),
+        }
+    }
+    let gone = before.iter().filter(|(name, _)| !after.iter().any(|(known, _)| known == name));
+    lines.extend(gone.map(|(name, value)| line(Change::Gone, name, value)));
+    lines
+}
+
+/// Two records side by side, member by member.
+pub(super) fn sides(mine: &str, theirs: Option<&str>) -> Vec<SideLine> {
+    let (mine, theirs) = (listed(mine), theirs.map(listed).unwrap_or_default());
+    let find = |list: &[(String, String)], name: &str| {
+        list.iter().find(|(known, _)| known == name).map(|(name, value)| member(name, value))
+    };
+    let only_theirs = theirs.iter().filter(|(name, _)| !mine.iter().any(|(known, _)| known == name));
+    let names = mine.iter().chain(only_theirs).map(|(name, _)| name);
+    names.map(|name| SideLine { left: find(&mine, name), right: find(&theirs, name) }).collect()
+}
+
+/// The names of the members that one record has and the other has not.
+pub(super) fn missing(of: &str, in_: &str) -> Vec<String> {
+    let there = listed(in_);
+    let names = listed(of).into_iter().map(|(name, _)| name);
+    names.filter(|name| !there.iter().any(|(known, _)| known == name)).collect()
+}
+
+/// The members of a record, each with its value on one line.
+fn listed(record: &str) -> Vec<(String, String)> {
+    let escaped = crate::domain::json::escape_controls(record);
+    let read = members(&escaped).unwrap_or_default();
+    let value = |raw: &str| {
+        serde_json::from_str::<Value>(raw).map_or_else(|_| raw.to_owned(), |value| value.to_string())
+    };
+    read.iter().map(|member| (member.name.clone().into_owned(), value(member.value))).collect()
+}
+
+fn member(name: &str, value: &str) -> String {
+    one_line(&format!("{}: {value}", quoted(name))).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(lines: &[RecordLine]) -> Vec<String> {
+        let mark = |change| match change {
+            Change::Kept => ' ',
+            Change::New => '+',
+            Change::Gone => '-',
+        };
+        lines.iter().map(|line| format!("{} {}", mark(line.change), line.text)).collect()
+    }
+
+    #[test]
+    fn what_changes_is_marked_and_what_we_do_not_know_stays() {
+        let base = "{\"id\": \"a\", \"schedule\": \"0 8 * * *\", \"owner\": {\"x\":\n 1}, \"model\": \"m\"}";
+        let definition = Definition {
+            prompt: Some("look".to_owned()),
+            ..Definition::new("a".parse().unwrap(), "0 9 * * *".to_owned())
+        };
+        let mut lines = shown(&super::lines(Some(base), &definition));
+        lines.sort();
+        assert_eq!(
+            lines,
+            [
+                "  \"id\": \"a\"",
+                "  \"owner\": {\"x\":1}",
+                "+ \"prompt\": \"look\"",
+                "+ \"schedule\": \"0 9 * * *\"",
+                "- \"model\": \"m\"",
+                "- \"schedule\": \"0 8 * * *\"",
+            ]
+        );
+        assert_eq!(missing("{\"a\":1,\"b\":2}", "{\"b\":3}"), ["a"]);
+    }
+
+    #[test]
+    fn two_versions_stand_side_by_side_by_member() {
+        let sides = sides("{\"a\":1,\"b\":2}", Some("{\"b\":3,\"c\":4}"));
+        let line = |left: Option<&str>, right: Option<&str>| SideLine {
+            left: left.map(str::to_owned),
+            right: right.map(str::to_owned),
+        };
+        assert_eq!(
+            sides,
+            [
+                line(Some("\"a\": 1"), None),
+                line(Some("\"b\": 2"), Some("\"b\": 3")),
+                line(None, Some("\"c\": 4")),
+            ]
+        );
+    }
+}

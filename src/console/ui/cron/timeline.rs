@@ -1,0 +1,228 @@
+//! The timeline: a lane for each job, marks at its slots, past runs by how they ended, a line at now, and
+//! where slots of several jobs meet.
+
+use chrono::{Datelike, TimeDelta, Timelike};
+use ratatui::layout::Rect;
+use std::collections::BTreeMap;
+
+use super::run_mark;
+use crate::console::app::Model;
+use crate::console::app::cron::timeline::{Lanes, Timeline};
+use crate::console::ui::layout::{PaneArea, from_bottom, from_left, from_top};
+use crate::console::ui::paint::{Focused, Paint, first_shown, to_cells};
+use crate::console::ui::text;
+use crate::console::ui::theme::Role;
+use crate::domain::Time;
+use crate::domain::api::{JobState, TimelineRow};
+use crate::domain::cron::ExecutionState;
+
+/// The cells of a lane's name.
+const NAME: u16 = 18;
+/// The cells of an hour's and of a day's label, with a blank.
+const HOUR: i64 = 3;
+const DAY: i64 = 7;
+
+/// How many rows the timeline takes with so many lanes: its title, the clock, and where slots meet.
+pub(in crate::console::ui) fn rows(lanes: usize) -> usize {
+    lanes + 3
+}
+
+pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
+    let model = paint.model;
+    let name = if model.cron.timeline == Timeline::Week { "7 days" } else { "24 hours" };
+    let Some(scale) = Scale::of(&model.cron.lanes, model.as_of(), area.body.width) else {
+        paint.title(area.title, Focused::No, name, "");
+        return paint.say(area.body, &[("reading the timeline", Role::Quiet)]);
+    };
+    let lanes = &model.cron.lanes.rows;
+    let (clock, rest) = from_top(area.body, 1);
+    let (body, meets) = from_bottom(rest, 1);
+    let rows = usize::from(body.height);
+    let chosen = model.cron.current().and_then(|job| job.row.id.as_ref());
+    let selected = lanes.iter().position(|lane| Some(&lane.job) == chosen);
+    let first = first_shown(0, selected.unwrap_or(0), lanes.len(), rows);
+    let hidden = lanes.len().saturating_sub(rows);
+    let right = if hidden == 0 { String::new() } else { format!("{hidden} more jobs") };
+    paint.title(area.title, Focused::No, name, &right);
+    draw_clock(paint, clock, &scale);
+    let meeting = meeting(lanes, &scale);
+    for (at, lane) in lanes.iter().enumerate().skip(first).take(rows) {
+        let row = Rect { y: body.y + to_cells(at - first), height: 1, ..body };
+        draw_lane(paint, row, &scale, lane, &meeting);
+        if Some(at) == selected {
+            paint.canvas.dress(from_left(row, NAME).0, Role::Marked);
+        }
+    }
+    draw_meeting(paint, meets, &meeting);
+}
+
+/// Times to columns.
+struct Scale {
+    from: Time,
+    until: Time,
+    now: Time,
+    columns: u16,
+}
+
+impl Scale {
+    fn of(lanes: &Lanes, now: Time, width: u16) -> Option<Self> {
+        let (from, until) = lanes.span?;
+        let columns = width.checked_sub(NAME + 2).filter(|columns| *columns > 0)?;
+        Some(Self { from, until, now, columns })
+    }
+
+    /// The column of an instant, counted behind the names.
+    fn column(&self, at: Time) -> Option<u16> {
+        let (part, whole) = ((at - self.from).num_seconds(), (self.until - self.from).num_seconds());
+        if !(0..whole).contains(&part) {
+            return None;
+        }
+        u16::try_from(part * i64::from(self.columns) / whole).ok()
+    }
+
+    fn whole_hours(&self) -> i64 {
+        (self.until - self.from).num_hours()
+    }
+}
+
+/// Writes `mark` into a column of a lane.
+fn put(paint: &mut Paint<'_>, row: Rect, column: u16, mark: &str, role: Role) {
+    let x = row.x + NAME + 1 + column;
+    paint.row(row, 0).to(x).put(mark, role);
+}
+
+/// The hours, or the days, as densely as they fit; and where now is.
+fn draw_clock(paint: &mut Paint<'_>, row: Rect, scale: &Scale) {
+    let model = paint.model;
+    let by_day = scale.whole_hours() > 48;
+    let cells = i64::from(scale.columns);
+    let label = if by_day { DAY } else { HOUR };
+    let steps = [1, 2, 3, 6, 12, 24, 48, 96];
+    let every = steps
+        .into_iter()
+        .find(|hours| cells * hours / scale.whole_hours().max(1) > label && (!by_day || hours % 24 == 0));
+    let mut at = scale.from;
+    while at < scale.until {
+        let local = at.with_timezone(&model.zone);
+        let on_step = match every {
+            Some(every @ 24..) => {
+                local.hour() == 0 && i64::from(local.num_days_from_ce()) % (every / 24) == 0
+            }
+            Some(every) => i64::from(local.hour()) % every == 0,
+            None => false,
+        };
+        if let (true, Some(column)) = (on_step, scale.column(at)) {
+            let words = local.format(if by_day { "%a %-d" } else { "%H" }).to_string();
+            if i64::from(column) + text::width(&words) as i64 <= cells {
+                put(paint, row, column, &words, Role::Quiet);
+            }
+        }
+        at += TimeDelta::hours(1);
+    }
+    if let Some(column) = scale.column(scale.now) {
+        let words = "now";
+        let column = column.min(scale.columns.saturating_sub(to_cells(words.len())));
+        put(paint, row, column, words, Role::Strong);
+    }
+}
+
+fn draw_lane(
+    paint: &mut Paint<'_>,
+    row: Rect,
+    scale: &Scale,
+    lane: &TimelineRow,
+    meeting: &BTreeMap<u16, usize>,
+) {
+    let glyphs = paint.canvas.glyphs;
+    paint.row(row, 0).skip(1).column(&lane.name, usize::from(NAME) - 2, Role::Text);
+    if let Some(now) = scale.column(scale.now) {
+        put(paint, row, now, glyphs.vertical, Role::Rule);
+        let words = match lane.state {
+            JobState::Paused { .. } => format!("{} paused", glyphs.held),
+            JobState::Completed { .. } => format!("{} completed", glyphs.done),
+            JobState::Error { .. } => format!("{} error", glyphs.needs_you),
+            _ => String::new(),
+        };
+        if lane.slots.is_empty() && now + 2 < scale.columns {
+            put(paint, row, now + 2, &words, Role::Held);
+        }
+    }
+    for (column, slots) in by_column(scale, lane.slots.iter().copied()) {
+        let mark = if slots > 1 { glyphs.slots } else { glyphs.slot };
+        let role = if meeting.contains_key(&column) { Role::Warning } else { Role::Waits };
+        put(paint, row, column, mark, role);
+    }
+    let mut worst: BTreeMap<u16, ExecutionState> = BTreeMap::new();
+    for (at, state) in &lane.past {
+        if let Some(column) = scale.column(*at) {
+            let known = worst.entry(column).or_insert(*state);
+            if badness(*state) > badness(*known) {
+                *known = *state;
+            }
+        }
+    }
+    for (column, state) in worst {
+        let (mark, role) = run_mark(paint, state);
+        put(paint, row, column, mark, role);
+    }
+}
+
+/// What of several ends in one column is shown.
+fn badness(state: ExecutionState) -> u8 {
+    match state {
+        ExecutionState::Failed | ExecutionState::TimedOut | ExecutionState::BlockedConfig => 4,
+        ExecutionState::Interrupted | ExecutionState::Unknown => 3,
+        ExecutionState::Running | ExecutionState::Claimed | ExecutionState::Waiting => 2,
+        ExecutionState::Skipped | ExecutionState::Missed => 1,
+        ExecutionState::Succeeded => 0,
+    }
+}
+
+fn by_column(scale: &Scale, slots: impl Iterator<Item = Time>) -> BTreeMap<u16, usize> {
+    let mut columns = BTreeMap::new();
+    for column in slots.filter_map(|at| scale.column(at)) {
+        *columns.entry(column).or_insert(0) += 1;
+    }
+    columns
+}
+
+/// The columns in which slots of several jobs are due at the same minute, with how many jobs at most.
+fn meeting(lanes: &[TimelineRow], scale: &Scale) -> BTreeMap<u16, usize> {
+    let mut jobs_at: BTreeMap<i64, usize> = BTreeMap::new();
+    for lane in lanes {
+        let mut minutes: Vec<i64> = lane.slots.iter().map(|at| at.timestamp().div_euclid(60)).collect();
+        minutes.dedup();
+        minutes.into_iter().for_each(|minute| *jobs_at.entry(minute).or_insert(0) += 1);
+    }
+    let mut columns = BTreeMap::new();
+    for (minute, jobs) in jobs_at.into_iter().filter(|(_, jobs)| *jobs > 1) {
+        let at = Time::from_timestamp(minute * 60, 0);
+        if let Some(column) = at.and_then(|at| scale.column(at)) {
+            let most = columns.entry(column).or_insert(0);
+            *most = jobs.max(*most);
+        }
+    }
+    columns
+}
+
+/// How many jobs are due at once, where it is more than one.
+fn draw_meeting(paint: &mut Paint<'_>, row: Rect, meeting: &BTreeMap<u16, usize>) {
+    if meeting.is_empty() {
+        return;
+    }
+    paint.row(row, 0).skip(1).column("due at once", usize::from(NAME) - 2, Role::Quiet);
+    let mut before: Option<u16> = None;
+    for (column, jobs) in meeting {
+        // Two numbers side by side would read as one.
+        if before.replace(*column).is_some_and(|before| before + 1 == *column) {
+            continue;
+        }
+        let words = if *jobs > 9 { "+".to_owned() } else { jobs.to_string() };
+        put(paint, row, *column, &words, Role::Warning);
+    }
+}
+
+/// How many lanes the timeline has; none: it is not shown.
+pub(in crate::console::ui) fn lanes(model: &Model) -> Option<usize> {
+    (model.cron.timeline != Timeline::Hidden).then_some(model.cron.lanes.rows.len())
+}

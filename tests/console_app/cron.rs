@@ -1,0 +1,469 @@
+//! The view of scheduled tasks: keys in, questions and commands out.
+
+use chrono::TimeDelta;
+use switchboard::console::app::cron::timeline::Timeline;
+use switchboard::console::app::focus::{Focus, Pane, Target, View};
+use switchboard::console::app::model::Access;
+use switchboard::console::app::msg::{Effect, FilePlace, Mouse, MouseAct, Msg, Reach};
+use switchboard::console::app::overlay::Overlay;
+use switchboard::domain::api::{Command, JobCommand, JobQuery, JobState, JobsFileState, Query, Reply};
+use switchboard::domain::cron::{Counting, CronEvent, ExecutionState, JobEvent};
+use switchboard::domain::event::EventKind;
+use switchboard::domain::id::ExecutionId;
+
+use crate::support::jobs::{Jobs, at_work, id, job, run, unreadable, with_runs};
+use crate::support::screen::{Screen, noon, session};
+
+/// A home with these jobs, the view open.
+fn with(jobs: Jobs) -> Screen {
+    let mut screen = Screen::on(vec![session("console", 1), session("b", 2)]);
+    screen.tables.jobs = jobs;
+    screen.press("3");
+    screen
+}
+
+fn working() -> Screen {
+    with(at_work(noon()))
+}
+
+fn names(screen: &Screen) -> Vec<&str> {
+    screen.model.cron.rows.iter().map(|job| job.row.name.as_str()).collect()
+}
+
+fn select(screen: &mut Screen, name: &str) {
+    let place = names(screen).iter().position(|row| *row == name).unwrap();
+    screen.press("g g");
+    for _ in 0..place {
+        screen.press("j");
+    }
+    assert_eq!(screen.model.cron.current().unwrap().row.name, name);
+}
+
+fn job_acts(screen: &Screen) -> Vec<&JobCommand> {
+    screen
+        .acts()
+        .into_iter()
+        .map(|command| match command {
+            Command::Job(command) => command,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+fn viewer(screen: &Screen) -> (&str, &str) {
+    match screen.model.overlays.last() {
+        Some(Overlay::Viewer(viewer)) => (&viewer.title, &viewer.text),
+        other => panic!("no text is shown: {other:?}"),
+    }
+}
+
+#[test]
+fn the_keys_of_the_number_row_alt_and_g_open_it() {
+    for keys in ["3", "alt-3", "g c"] {
+        let mut screen = Screen::on(vec![session("console", 1), session("b", 2)]);
+        screen.press(keys);
+        assert_eq!(screen.model.view, View::Cron, "{keys}");
+    }
+}
+
+#[test]
+fn the_jobs_stand_in_the_engines_order_and_the_selected_ones_runs_are_read() {
+    let mut screen = working();
+    assert_eq!(
+        names(&screen),
+        ["record 6", "health-check", "mail-digest", "daily-news-summary", "weekly-code-review", "backup"]
+    );
+    assert!(screen.model.cron.current_detail().is_none(), "a record without an id has no detail");
+    screen.press("j");
+    let detail = screen.model.cron.current_detail().unwrap();
+    assert_eq!((detail.job.as_str(), detail.runs.len()), ("health-check", 5));
+    screen.press("j");
+    assert_eq!(screen.model.cron.current_detail().unwrap().job.as_str(), "mail-digest");
+}
+
+#[test]
+fn the_order_stands_still_after_a_key_and_the_selection_follows_the_job() {
+    let mut screen = working();
+    select(&mut screen, "daily-news-summary");
+    screen.tables.jobs.details.reverse();
+    let changed = || EventKind::Job { job: id("backup"), what: JobEvent::Recovered };
+    screen.happens(None, changed());
+    assert_eq!(names(&screen)[0], "record 6", "frozen");
+    screen.wait(TimeDelta::seconds(4));
+    assert_eq!(names(&screen)[0], "backup", "in their order again");
+    assert_eq!(screen.model.cron.current().unwrap().row.name, "daily-news-summary");
+    screen.tables.jobs.details.remove(2);
+    screen.happens(None, changed());
+    assert_eq!(screen.model.cron.selected, 2, "what was selected is gone: its place stays");
+}
+
+#[test]
+fn events_of_jobs_ask_anew_in_every_view_and_others_do_not() {
+    let mut screen = working();
+    screen.press("1");
+    let asked = |screen: &mut Screen, kind| {
+        screen.tables.asked.clear();
+        screen.happens(None, kind);
+        screen.tables.asked.iter().any(|query| matches!(query, Query::Jobs(JobQuery::List { .. })))
+    };
+    let read = EventKind::Cron(CronEvent::FileRead { jobs: 1, in_error: 0 });
+    assert!(asked(&mut screen, read));
+    assert!(!asked(&mut screen, EventKind::EngineHeld { why: "x".to_owned() }));
+}
+
+#[test]
+fn the_filter_takes_words_states_and_the_opposite() {
+    let mut screen = working();
+    for (typed, left) in [
+        ("state:paused", vec!["backup"]),
+        ("state:runs", vec!["mail-digest"]),
+        ("check", vec!["health-check"]),
+        ("!state:scheduled !state:error", vec!["health-check", "mail-digest", "backup"]),
+        ("nothing-like-it", vec![]),
+    ] {
+        screen.press("/");
+        screen.pastes(typed);
+        screen.press("enter");
+        assert_eq!(names(&screen), left, "{typed}");
+        screen.press("esc");
+    }
+    assert_eq!(names(&screen).len(), 6);
+}
+
+#[test]
+fn r_asks_naming_the_targets_and_runs_beside_the_slots() {
+    let mut screen = working();
+    select(&mut screen, "health-check");
+    screen.press("R");
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("it does not ask") };
+    assert_eq!(confirm.question, "Run health-check now?");
+    assert!(confirm.detail.contains("telegram:123456789"), "{}", confirm.detail);
+    assert_eq!(confirm.buttons.len(), 2);
+    screen.press("y");
+    assert_eq!(job_acts(&screen), [&JobCommand::Run { job: id("health-check"), counting: Counting::Beside }]);
+}
+
+#[test]
+fn a_job_that_repeats_a_number_of_times_can_be_run_as_one_of_them() {
+    let mut jobs = at_work(noon());
+    jobs.row("backup").runs_left = Some(2);
+    let mut screen = with(jobs);
+    select(&mut screen, "backup");
+    screen.press("R c");
+    assert_eq!(job_acts(&screen), [&JobCommand::Run { job: id("backup"), counting: Counting::Counts }]);
+}
+
+#[test]
+fn space_pauses_and_resumes_d_removes_with_an_undo() {
+    let mut screen = working();
+    select(&mut screen, "health-check");
+    screen.press("space");
+    assert_eq!(job_acts(&screen), [&JobCommand::Pause { job: id("health-check"), why: None }]);
+    screen.commands.clear();
+    select(&mut screen, "backup");
+    screen.press("space");
+    assert_eq!(job_acts(&screen), [&JobCommand::Resume { job: id("backup") }]);
+    screen.commands.clear();
+    screen.press("d");
+    assert_eq!(job_acts(&screen), [&JobCommand::Remove { job: id("backup") }]);
+    let back = Command::Job(JobCommand::PutBack { record: "{}".to_owned(), place: 1 });
+    screen.replies(Ok(Reply::Done { words: "removed".to_owned(), undo: Some(Box::new(back.clone())) }));
+    screen.press("u");
+    assert_eq!(screen.acts(), [&back]);
+}
+
+#[test]
+fn x_stops_the_run_that_goes_on_after_asking() {
+    let mut screen = working();
+    select(&mut screen, "mail-digest");
+    screen.press("x");
+    assert_eq!(screen.model.focus(), Focus::Overlay);
+    assert_eq!(screen.acts().len(), 0);
+    screen.press("y");
+    assert_eq!(job_acts(&screen), [&JobCommand::StopRun { execution: ExecutionId(11) }]);
+}
+
+#[test]
+fn what_can_not_be_done_says_why() {
+    let mut screen = working();
+    for (name, key, why) in [
+        ("record 6", "R", "run now: its record has no id that can be used: E opens the file at it"),
+        ("record 6", "e", "edit: its record has no id that can be used: E opens the file at it"),
+        ("backup", "x", "stop run: no run of it goes on"),
+        ("backup", "o", "output: no run of it has left a document yet"),
+        ("backup", "T", "take copy: jobs.json can be read: there is nothing to repair"),
+        ("backup", "]", "newer run: this is the newest run"),
+        ("backup", "[", "older run: there is no older run"),
+    ] {
+        select(&mut screen, name);
+        screen.press(key);
+        assert_eq!(screen.told(), why);
+    }
+    assert_eq!(screen.acts(), [] as [&Command; 0]);
+}
+
+#[test]
+fn without_an_engine_and_read_only_nothing_changes_and_that_is_told() {
+    for (reach, access, why) in [
+        (Reach::StoreOnly, Access::Full, "no engine runs: only the store is shown"),
+        (Reach::Here, Access::ReadOnly, "read-only: start switchboard without --read-only to change things"),
+    ] {
+        let mut screen = Screen::reached(vec![session("console", 1), session("b", 2)], reach, access);
+        screen.tables.jobs = at_work(noon());
+        screen.press("3");
+        select(&mut screen, "health-check");
+        for key in ["a", "e", "c", "space", "R", "x", "d"] {
+            screen.press(key);
+            assert!(screen.told().ends_with(why), "{key}: {}", screen.told());
+        }
+        assert_eq!((screen.acts().len(), screen.model.overlays.len()), (0, 0));
+    }
+}
+
+#[test]
+fn enter_leads_to_the_detail_and_there_to_the_session_of_the_run() {
+    let mut screen = working();
+    select(&mut screen, "mail-digest");
+    screen.press("enter");
+    assert_eq!(screen.model.focus(), Focus::Pane(Pane::Detail));
+    screen.press("enter");
+    assert_eq!((screen.model.view, screen.model.pane), (View::Sessions, Pane::Conversation));
+    assert_eq!(screen.model.front.as_str(), "agent:main:cron:job:mail-digest");
+    screen.press("3");
+    select(&mut screen, "health-check");
+    screen.press("enter j enter");
+    assert_eq!(screen.model.view, View::Cron, "an older run's session is not live: it is read");
+    assert_eq!(viewer(&screen).1, "a document");
+}
+
+#[test]
+fn brackets_and_arrows_walk_through_the_runs_and_o_reads_what_one_left() {
+    let mut screen = working();
+    select(&mut screen, "health-check");
+    screen.press("[ [");
+    assert_eq!(screen.model.cron.current_run().unwrap().id, ExecutionId(8));
+    screen.press("]");
+    assert_eq!(screen.model.cron.current_run().unwrap().id, ExecutionId(9));
+    screen.press("o");
+    let (title, text) = viewer(&screen);
+    assert_eq!(title, "health-check at 12:30, failed");
+    assert!(text.contains("disk /srv is full"));
+    assert_eq!(
+        screen.tables.asked.last(),
+        Some(&Query::Jobs(JobQuery::Output { execution: ExecutionId(9) }))
+    );
+    screen.press("esc enter G");
+    assert_eq!(screen.model.cron.current_run().unwrap().id, ExecutionId(6));
+    screen.tables.jobs.output = None;
+    screen.press("o");
+    assert!(screen.told().contains("its document is gone"), "{}", screen.told());
+}
+
+#[test]
+fn older_runs_are_read_as_the_cursor_comes_near_them_and_stay_when_a_new_one_comes() {
+    let slot = |n: i64| noon() - TimeDelta::hours(n);
+    let runs: Vec<_> =
+        (0..120).map(|n| run(1000 - n, "busy", slot(n), ExecutionState::Succeeded, 1)).collect();
+    let mut jobs = Jobs::none(noon());
+    jobs.details = vec![with_runs(job(0, "busy", "0 * * * *", noon()), runs)];
+    let mut screen = with(jobs);
+    let loaded = |screen: &Screen| screen.model.cron.current_detail().unwrap().runs.len();
+    assert_eq!(loaded(&screen), 50);
+    screen.press("enter G");
+    assert_eq!(loaded(&screen), 100);
+    screen.press("G G G");
+    assert_eq!((loaded(&screen), screen.model.cron.run), (120, 119));
+    let newest = run(1001, "busy", noon(), ExecutionState::Succeeded, 1);
+    screen.tables.jobs.detail("busy").history.insert(0, newest);
+    let fired = EventKind::Job { job: id("busy"), what: JobEvent::Recovered };
+    screen.happens(None, fired);
+    assert_eq!(loaded(&screen), 121, "what was loaded stays");
+    assert_eq!(screen.model.cron.current_run().unwrap().id, ExecutionId(881), "the cursor follows its run");
+}
+
+#[test]
+fn t_turns_the_timeline_from_a_day_to_a_week_and_off() {
+    let mut screen = working();
+    assert_eq!(screen.model.cron.timeline, Timeline::Hidden, "80 columns have no room for it at first");
+    let span = |screen: &Screen| screen.model.cron.lanes.span.map(|(from, until)| (until - from).num_hours());
+    screen.press("t");
+    assert_eq!((screen.model.cron.timeline, span(&screen)), (Timeline::Day, Some(24)));
+    assert_eq!(screen.model.cron.lanes.rows.len(), 5, "a lane for each job that has an id");
+    screen.press("t");
+    assert_eq!((screen.model.cron.timeline, span(&screen)), (Timeline::Week, Some(8 * 24)));
+    screen.press("t");
+    assert_eq!(screen.model.cron.timeline, Timeline::Hidden);
+}
+
+#[test]
+fn the_timeline_moves_on_by_the_hour_and_asks_nothing_between() {
+    let mut screen = working();
+    screen.press("t");
+    screen.tables.asked.clear();
+    screen.now = noon() + TimeDelta::minutes(59);
+    screen.tell(Msg::Tick(screen.now));
+    assert_eq!(screen.tables.asked, [] as [Query; 0]);
+    screen.now = noon() + TimeDelta::minutes(61);
+    screen.tell(Msg::Tick(screen.now));
+    assert!(matches!(screen.tables.asked.as_slice(), [Query::Jobs(JobQuery::Timeline { .. })]));
+}
+
+#[test]
+fn an_unreadable_file_refuses_changes_offers_the_copy_and_is_compared_by_v() {
+    let mut screen = with(unreadable(noon()));
+    select(&mut screen, "health-check");
+    for key in ["a", "e", "c", "d"] {
+        screen.press(key);
+        assert!(screen.told().contains("jobs.json is unreadable: E opens it to repair it, T takes"), "{key}");
+    }
+    assert_eq!(screen.acts().len(), 0);
+    screen.press("v");
+    let (title, text) = viewer(&screen);
+    assert_eq!(title, "jobs.json (+) against the stored copy (-)");
+    assert!(text.contains("-     \"schedule\": \"0 8 * * *\" }"), "{text}");
+    screen.press("esc space");
+    assert_eq!(
+        job_acts(&screen),
+        [&JobCommand::Pause { job: id("health-check"), why: None }],
+        "pausing works"
+    );
+    screen.commands.clear();
+    screen.press("T");
+    assert_eq!(screen.acts().len(), 0, "it asks");
+    screen.press("y");
+    assert_eq!(job_acts(&screen), [&JobCommand::TakeStoredCopy]);
+}
+
+#[test]
+fn capital_e_opens_the_file_where_it_is_broken_or_at_the_job() {
+    let opened = |screen: &Screen| {
+        screen.effects.iter().find_map(|effect| match effect {
+            Effect::EditJobsFile(place) => Some(*place),
+            _ => None,
+        })
+    };
+    let mut screen = with(unreadable(noon()));
+    screen.press("E");
+    assert_eq!(opened(&screen), Some(FilePlace::Line(14)));
+    let mut screen = working();
+    select(&mut screen, "daily-news-summary");
+    screen.press("E");
+    assert_eq!(opened(&screen), Some(FilePlace::Record(2)));
+    screen.tables.asked.clear();
+    screen.tell(Msg::FileEdited(Ok(())));
+    assert!(screen.tables.asked.iter().any(|query| matches!(query, Query::Jobs(JobQuery::List { .. }))));
+    screen.tell(Msg::FileEdited(Err("the editor \"vi\" does not start".to_owned())));
+    assert_eq!(screen.told(), "the editor \"vi\" does not start");
+    let mut screen = with(Jobs::none(noon()));
+    screen.press("E");
+    assert_eq!(opened(&screen), None);
+    assert_eq!(screen.told(), "$EDITOR: there is no jobs.json yet: a adds a job to a new one");
+}
+
+#[test]
+fn v_says_why_a_job_stands_as_it_does_and_what_comes_next() {
+    let mut screen = working();
+    for (name, words) in [
+        ("health-check", ["failed 3 in a row: exit 2", "one run that works; R runs it now, space pauses it"]),
+        (
+            "backup",
+            ["no slot is taken since", "space resumes it; slots that passed meanwhile are not caught up"],
+        ),
+        ("record 6", ["has 4 fields", "E opens the file at it; the other jobs go on"]),
+    ] {
+        select(&mut screen, name);
+        screen.press("v");
+        let text = viewer(&screen).1;
+        assert!(words.iter().all(|words| text.contains(words)), "{text}");
+        screen.press("esc");
+    }
+    select(&mut screen, "health-check");
+    screen.press("enter v");
+    let (title, text) = viewer(&screen);
+    assert_eq!(title, "health-check due 13:00");
+    assert!(text.contains("why") && text.contains("exit 2") && text.contains("run"), "{text}");
+}
+
+#[test]
+fn the_palette_finds_every_job_and_leads_to_it_whatever_the_filter_hides() {
+    let mut screen = working();
+    screen.press("/");
+    screen.types("state:runs");
+    screen.press("enter 1 :");
+    screen.types("backup");
+    let Some(Overlay::Picker(picker)) = screen.model.overlays.last() else { panic!() };
+    assert!(picker.entries[0].detail.starts_with("job, paused"), "{:?}", picker.entries[0]);
+    screen.press("enter");
+    assert_eq!(
+        (screen.model.view, screen.model.cron.current().unwrap().row.name.as_str()),
+        (View::Cron, "backup")
+    );
+}
+
+#[test]
+fn the_copied_text_is_the_record_and_the_id() {
+    let mut screen = working();
+    select(&mut screen, "health-check");
+    screen.press("y Y");
+    let copied: Vec<&str> = screen
+        .effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Copy(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert!(copied[0].starts_with("{ \"id\": \"health-check\""));
+    assert_eq!(copied[1], "health-check");
+}
+
+#[test]
+fn a_click_selects_a_job_and_a_run() {
+    let mut screen = working();
+    let mut click = |target| {
+        let mouse = Mouse { act: MouseAct::Click, target: Some(target) };
+        screen.tell(Msg::Mouse(mouse, screen.now));
+        (screen.model.pane, screen.model.cron.selected, screen.model.cron.run)
+    };
+    assert_eq!(click(Target::Job { id: Some(id("health-check")), place: 0 }), (Pane::List, 1, 0));
+    assert_eq!(click(Target::Run(ExecutionId(8))), (Pane::Detail, 1, 2));
+    assert_eq!(click(Target::Job { id: None, place: 5 }), (Pane::List, 0, 0));
+}
+
+#[test]
+fn a_job_that_is_gone_from_the_file_says_so() {
+    let mut jobs = at_work(noon());
+    jobs.row("backup").state = JobState::Vanished { at: noon() - TimeDelta::hours(2) };
+    let mut screen = with(jobs);
+    select(&mut screen, "backup");
+    for key in ["e", "c", "d", "R", "space"] {
+        screen.press(key);
+        assert!(screen.told().contains("it is gone from jobs.json"), "{key}: {}", screen.told());
+    }
+}
+
+#[test]
+fn foreign_text_is_harmless_in_the_state() {
+    let mut jobs = at_work(noon());
+    let hostile = "a\u{1b}[2J\u{202e}b\nc";
+    let detail = jobs.detail("health-check");
+    detail.row.name = hostile.to_owned();
+    detail.row.words = hostile.to_owned();
+    detail.warnings = vec![hostile.to_owned()];
+    detail.history[0].why = Some(hostile.to_owned());
+    detail.history[0].deliveries[0].why = Some(hostile.to_owned());
+    jobs.file = match unreadable(noon()).file {
+        JobsFileState::Unreadable { since, mut trouble, stored_at } => {
+            trouble.why = hostile.to_owned();
+            trouble.excerpt[0].1 = hostile.to_owned();
+            JobsFileState::Unreadable { since, trouble, stored_at }
+        }
+        other => other,
+    };
+    let mut screen = with(jobs);
+    screen.press("j t");
+    let shown = format!("{:?}", (&screen.model.cron.rows, &screen.model.cron.lanes, &screen.model.cron.file));
+    assert!(!shown.contains("\\u{1b}") && !shown.contains("\\u{202e}"), "{shown}");
+    let detail = screen.model.cron.current_detail().unwrap();
+    assert!(!format!("{:?}{:?}", detail.warnings, detail.runs).contains("\\u{1b}"));
+}
