@@ -75,11 +75,13 @@ impl Document {
     pub fn parse(text: impl Into<String>) -> Result<Self, Unreadable> {
         let text = text.into();
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        let blank = blank_controls(&text);
-        let found = Found::parse(&text, &blank[start..], start)?;
-        let entries = entries(&text, &blank, &found);
+        // Hardly any file has raw control characters in its texts: they are looked for only where it can't be read.
+        let found = match Found::parse(&text, &text[start..], start) {
+            Ok(found) => found,
+            Err(_) => Found::parse(&text, &blank_controls(&text)[start..], start)?,
+        };
+        let entries = entries(&text, &found);
         let Found { shape, inside, .. } = found;
-        drop(blank);
         Ok(Self { text, shape, inside, entries })
     }
 
@@ -234,7 +236,7 @@ pub struct Removed {
     bytes: String,
 }
 
-fn entries(text: &str, blank: &str, found: &Found) -> Vec<Entry> {
+fn entries(text: &str, found: &Found) -> Vec<Entry> {
     let (mut line, mut counted) = (1, 0);
     let read = found.parts.iter().enumerate().map(|(place, part)| {
         line += text[counted..part.span.start].matches('\n').count();
@@ -242,7 +244,7 @@ fn entries(text: &str, blank: &str, found: &Found) -> Vec<Entry> {
         let record = record::read(&text[part.span.clone()], part.key.as_deref());
         let id = match &record {
             Ok(record) => Some(record.definition.id.clone()),
-            Err(_) => record::read_id(&blank[part.span.clone()], part.key.as_deref()),
+            Err(_) => record::read_id(&text[part.span.clone()], part.key.as_deref()),
         };
         Entry { place, line, id, record, span: part.span.clone(), part: part.whole.clone() }
     });
