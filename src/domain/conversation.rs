@@ -4,15 +4,12 @@
 //! stands a JSON object, `agent_state`, of which a runtime writes only its own part. Ours is
 //! `runtime_state.switchboard`, and `runtime` when a turn of ours begins; every other byte stays.
 
-use std::fmt;
-
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::Time;
 use super::id::{ChatType, KeyError, KeyParts, SessionId, SessionKey};
+use super::json::{members, offset};
 use super::session::Health;
 
 /// The platform in the keys of host conversations: its users read answers by a program.
@@ -122,40 +119,12 @@ fn with_member(object: &str, name: &str, value: &str) -> Result<String, StateErr
 
 /// A member's value as it is written, and where it begins. Of several the last counts, as in JSON's use.
 fn member<'a>(object: &'a str, name: &str) -> Result<Option<(&'a str, usize)>, StateError> {
-    let members: Members<'a> = serde_json::from_str(object).map_err(not_json)?;
-    let found = members.0.into_iter().rev().find(|(known, _)| known == name);
-    Ok(found.map(|(_, value)| (value.get(), value.get().as_ptr() as usize - object.as_ptr() as usize)))
+    let found = members(object).map_err(not_json)?.into_iter().rev().find(|member| member.name == name);
+    Ok(found.map(|member| (member.value, offset(object, member.value))))
 }
 
 fn not_json(error: serde_json::Error) -> StateError {
     StateError::NotJson(error.to_string())
-}
-
-/// The members of an object in their order, each value as it is written.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(Collect)
-    }
 }
 
 #[cfg(test)]

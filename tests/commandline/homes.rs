@@ -174,3 +174,51 @@ fn the_doctor_asks_the_configured_server() {
         run.out
     );
 }
+
+/// What is left of a file by a write that was cut off, and by a program that writes its nothing.
+fn damages(whole: &[u8]) -> [Vec<u8>; 3] {
+    [Vec::new(), whole[..whole.len() / 2].to_vec(), b"null".to_vec()]
+}
+
+#[test]
+fn a_configuration_that_was_cut_off_is_refused_with_its_line_and_left_as_it_is() {
+    let place = Place::new();
+    let [empty, half, null] = damages(b"[queue]\nmax_items = 7\n[agent]\nbackend = \"practice\"\n");
+    for damaged in [half, null] {
+        place.write("config.toml", &damaged);
+        let run = place.run(&["serve"]);
+        let file = place.home().join("config.toml");
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.err.starts_with(&format!("switchboard: {}:", file.display())), "{run:?}");
+        assert_eq!(fs::read(&file).unwrap(), damaged);
+        assert!(!place.home().join("state.db").exists(), "nothing was begun with other settings");
+    }
+    // An empty one says nothing, which is what the defaults say.
+    place.write("config.toml", &empty);
+    drop(place.serve(&[]));
+}
+
+#[test]
+fn a_key_map_or_a_lock_file_that_was_cut_off_stops_no_engine_and_loses_no_session() {
+    let place = Place::new();
+    let engine = place.serve(&["--hold"]);
+    place.done(&["send", "--session", "night", "kept"]);
+    let before = place.json(&["sessions"]);
+    engine.kill();
+    let changes = b"[global]\n\"f2\" = \"help\"\n";
+    let lock = fs::read(place.home().join("gateway.lock")).unwrap();
+    for (name, whole) in [("keymap.toml", &changes[..]), ("gateway.lock", &lock)] {
+        for damaged in damages(whole) {
+            place.write(name, &damaged);
+            let engine = place.serve(&[]);
+            let ids = |rows: &[serde_json::Value]| rows[0]["session"]["id"].clone();
+            assert_eq!(ids(&place.json(&["sessions"])), ids(&before), "{name}: {damaged:?}");
+            let keys = place.run(&["keymap"]);
+            assert!(keys.out.contains("next-need"), "the rest of the map holds");
+            let is_told = name == "keymap.toml" && !damaged.is_empty();
+            assert_eq!(keys.code, i32::from(is_told), "{keys:?}");
+            engine.kill();
+        }
+        fs::remove_file(place.home().join(name)).unwrap();
+    }
+}

@@ -1,8 +1,12 @@
 //! What a start after a crash did, read with an engine and without one.
 
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
-use crate::support::program::Place;
+use crate::support::program::{Place, Serve};
 
 fn page(place: &Place, arguments: &[&str]) -> Value {
     place.json(&[&["recovery"], arguments].concat()).remove(0)
@@ -70,4 +74,91 @@ fn the_report_tells_what_went_wrong_first_and_takes_a_time_or_how_long_ago() {
     assert_eq!((&kept["answered"], &kept["failed"], &kept["starts"]), (&1.into(), &1.into(), &1.into()));
     let run = place.run(&["report", "--since", "yesterday"]);
     assert_eq!(run.code, 2, "{run:?}");
+}
+
+/// An agent that in one session always kills the engine that runs it, once the test lets it; in the other it is
+/// cut off once, and answers when it is asked again.
+const KILLER: &str = r#"
+[agent]
+backend = "command"
+[agent.command]
+argv = ["sh", "-c", """
+words=$(cat)
+case "$words" in *restart*the*service*) echo "$SWITCHBOARD_SESSION" > poisoned;; esac
+if [ "$(cat poisoned 2>/dev/null)" = "$SWITCHBOARD_SESSION" ]; then
+  echo >> killed
+  while [ ! -e may-kill ]; do sleep 0.02; done
+  kill -9 $PPID
+fi
+[ -e may-kill ] || sleep 1000
+echo answered
+"""]
+"#;
+
+/// Waits for something that must come.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} never came");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn killed_itself(mut engine: Serve) {
+    until("the engine's end", || engine.has_ended().is_some());
+    assert_eq!(engine.has_ended().and_then(|end| end.signal()), Some(9));
+}
+
+fn session(place: &Place, name: &str) -> Value {
+    place.json(&["sessions", name]).remove(0)
+}
+
+fn may_kill(place: &Place, allowed: &str) {
+    let file = place.home().join("may-kill");
+    match allowed {
+        "yes" => std::fs::write(file, "").unwrap(),
+        _ => std::fs::remove_file(file).unwrap(),
+    }
+}
+
+fn times_run(home: &Path) -> usize {
+    std::fs::read_to_string(home.join("killed")).unwrap_or_default().lines().count()
+}
+
+#[test]
+fn an_agent_that_kills_its_own_engine_is_given_up_after_three_starts_and_the_others_go_on() {
+    let place = Place::new();
+    place.write("config.toml", KILLER.as_bytes());
+    let engine = place.serve(&[]);
+    place.done(&["send", "--session", "good", "translate the manual"]);
+    place.done(&["send", "--session", "deploy", "restart the service"]);
+    place.done(&["send", "--session", "deploy", "--queue", "and then the next one"]);
+    until("the agent", || times_run(&place.home()) == 1);
+    may_kill(&place, "yes");
+    killed_itself(engine);
+    // Two starts resume it, and it kills each of them as soon as it may.
+    for start in 1..=2 {
+        may_kill(&place, "no");
+        if start == 1 {
+            // The other one is to answer at its first resume, before the engine is killed again.
+            place.write("config.toml", KILLER.replace("[ -e may-kill ] || sleep 1000", "").as_bytes());
+        }
+        let engine = place.serve(&[]);
+        until("the agent", || times_run(&place.home()) == start + 1);
+        let deploy = session(&place, "deploy");
+        assert_eq!((&deploy["session"]["cuts"], &deploy["state"]), (&start.into(), &"runs".into()));
+        until("the other's answer", || session(&place, "good")["state"] == "idle");
+        may_kill(&place, "yes");
+        killed_itself(engine);
+    }
+    let _engine = place.serve(&[]);
+    let deploy = session(&place, "deploy");
+    assert_eq!(deploy["state"], "suspended");
+    assert_eq!(deploy["session"]["marker"]["reason"], "stuck_loop", "{deploy}");
+    assert_eq!((&deploy["session"]["cuts"], &deploy["queued"]), (&3.into(), &1.into()), "its queue is held");
+    assert_eq!(place.done(&["send", "--wait", "--session", "good", "and now the index"]), "answered\n");
+    assert_eq!(times_run(&place.home()), 3, "what was given up ran no more");
+    let told = place.done(&["recovery"]);
+    let row = told.lines().find(|line| line.starts_with("deploy")).unwrap();
+    assert!(row.contains("3 of 3") && row.contains("restart the service"), "{told}");
 }

@@ -126,6 +126,7 @@ pub(crate) fn check_rest(path: &Path, acknowledged: &[Acknowledged]) {
 /// A live session as a dead engine left it.
 #[derive(Debug, Clone)]
 struct Left {
+    /// A turn ran that nobody had told to stop: what a person ended owes nothing.
     running: bool,
     marker: Option<String>,
     cuts: u32,
@@ -138,7 +139,10 @@ pub(crate) struct Before {
 }
 
 fn left(store: &Connection) -> BTreeMap<String, Left> {
-    let sql = "SELECT id, running_turn IS NOT NULL, marker, cuts FROM sessions WHERE ended_at IS NULL";
+    let sql = "SELECT s.id, t.id IS NOT NULL, s.marker, s.cuts FROM sessions s
+               LEFT JOIN turns t ON t.id = s.running_turn
+                AND coalesce(t.stop_cause, '') NOT IN ('operator', 'new_message', 'reset')
+               WHERE s.ended_at IS NULL";
     rows(store, sql, (), |row| {
         Ok((row.get(0)?, Left { running: row.get(1)?, marker: row.get(2)?, cuts: row.get(3)? }))
     })

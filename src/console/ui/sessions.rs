@@ -216,7 +216,7 @@ fn detail(model: &Model, row: &ListRow) -> String {
         match alert.needs_you() {
             true if row.row.state.needs_a_person() => {}
             true => facts.insert(0, alert.words.clone()),
-            false => facts.push("acknowledged".to_owned()),
+            false => facts.insert(0, "acknowledged".to_owned()),
         }
     }
     facts.join(", ")

@@ -74,7 +74,9 @@ impl Unreadable {
             let hint = Some("write { \"jobs\": [] } if there are to be none".to_owned());
             return Self::at(text, 0, "the file is empty", hint);
         }
-        let offset = if error.is_eof() { text.trim_end().len() } else { offset_of(parsed, error) };
+        // The parser counts bytes: it may mean the middle of a character.
+        let stopped = if error.is_eof() { text.trim_end().len() } else { offset_of(parsed, error) };
+        let offset = text.floor_char_boundary(stopped);
         let words = error.to_string();
         let words = words.split(" at line ").next().unwrap_or_default();
         Self::at(text, offset, expected(words), hint(text, offset, words))
@@ -234,6 +236,9 @@ mod tests {
     #[test]
     fn places_are_counted_in_characters_and_over_raw_line_breaks_in_texts() {
         assert_eq!(told("[\"a\nb\",\n\"日本\" 1]").0, "line 3 column 6, \",\" or \"]\" expected");
+        for text in ["[\"日\\q\"]", "[\"日\\\n\"]", "[日]", "日", "[\"日\\u日\"]", "{\"日\" 日}"] {
+            assert!(Document::parse(text).is_err(), "{text}");
+        }
         assert_eq!(told("\u{feff}[1 2]").0, "line 1 column 4, \",\" or \"]\" expected");
     }
 

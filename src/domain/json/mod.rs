@@ -80,6 +80,9 @@ pub fn without_member(object: &str, name: &str) -> String {
     Splice::new(removal(0..object.len(), &spans, place), "").apply(object)
 }
 
+/// As many as a job of Hermes has; a list for them is made at once.
+const USUAL_MEMBERS: usize = 32;
+
 struct Members<'a>(Vec<Member<'a>>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -94,7 +97,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::with_capacity(8);
+                let mut members = Vec::with_capacity(USUAL_MEMBERS);
                 while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
                     members.push(Member { name: name_of(key.get()), key: key.get(), value: value.get() });
                 }

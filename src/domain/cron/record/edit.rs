@@ -43,17 +43,7 @@ impl Editing<'_, '_> {
 
     /// Sets a field; a new one comes behind those that stand before it in the usual order.
     fn set(&mut self, name: &str, value: &str) {
-        let usual = |name: &str| ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, usual)| *usual);
-        let place = ORDER.iter().position(|known| *known == usual(name).unwrap_or(name));
-        let mut before = ORDER[..place.unwrap_or(ORDER.len())].to_vec();
-        before.extend(
-            ALIASES
-                .iter()
-                .filter(|(_, usual)| before.contains(usual))
-                .map(|(alias, _)| *alias)
-                .collect::<Vec<_>>(),
-        );
-        self.text = with_member(&self.text, name, value, &before);
+        self.text = with_member(&self.text, name, value, &standing_before(name));
     }
 
     /// Takes a field out; an author who writes null for what is not set gets a null.
@@ -217,4 +207,13 @@ impl Editing<'_, '_> {
             self.set("session", &quoted(to.session.as_str()));
         }
     }
+}
+
+/// The fields that stand before one in the usual order, by all of their names.
+fn standing_before(name: &str) -> Vec<&'static str> {
+    let usual = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, usual)| usual);
+    let before = ORDER.iter().take_while(|known| **known != usual);
+    let aliases =
+        |known: &'static str| ALIASES.iter().filter(move |(_, of)| *of == known).map(|(alias, _)| *alias);
+    before.flat_map(|known| aliases(known).chain([*known])).collect()
 }

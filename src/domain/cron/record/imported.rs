@@ -1,9 +1,8 @@
 //! What Hermes wrote of a job's runs: taken over once as the state to begin with, and never a reason to refuse it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::read::Fields;
+use super::read::{Fields, member};
 use crate::domain::Time;
 use crate::domain::sanitize::one_line;
 
@@ -92,11 +91,10 @@ impl Lenient<'_, '_> {
 
     fn completed(&mut self) -> Option<u32> {
         let raw = self.fields.get("repeat").filter(|raw| raw.starts_with('{'))?;
-        let repeat: Value = serde_json::from_str(raw).ok()?;
-        let completed = repeat.get("completed").filter(|value| !value.is_null())?;
-        match completed.as_u64().and_then(|count| count.try_into().ok()) {
-            Some(count) => Some(count),
-            None => self.refuse("repeat.completed", &completed.to_string(), "no count"),
+        let completed = member(raw, "completed").filter(|raw| *raw != "null")?;
+        match completed.parse() {
+            Ok(count) => Some(count),
+            Err(_) => self.refuse("repeat.completed", completed, "no count"),
         }
     }
 

@@ -14,8 +14,14 @@ use crate::domain::sanitize::one_line;
 /// Reads a record, or tells everything in it that can't be understood. `key` is its key in a file that is a
 /// map by id. Fields that we don't know are left alone.
 pub fn read(text: &str, key: Option<&str>) -> Result<Record, Vec<Fault>> {
-    let escaped = escape_controls(text);
-    let fields = Fields::of(&escaped)?;
+    let escaped;
+    let fields = match Fields::of(text) {
+        Ok(fields) => fields,
+        Err(_) => {
+            escaped = escape_controls(text);
+            Fields::of(&escaped)?
+        }
+    };
     let mut faults = Vec::new();
     let id = id(&fields, key).map_err(|fault| vec![fault])?;
     let definition = definition(&fields, id, &mut faults);
@@ -23,7 +29,7 @@ pub fn read(text: &str, key: Option<&str>) -> Result<Record, Vec<Fault>> {
         return Err(faults);
     }
     let mut warnings = Vec::new();
-    if escaped.len() != text.len() {
+    if fields.whole.len() != text.len() {
         warnings.push(
             "a text in it has raw control characters; they are written escaped when it is edited".to_owned(),
         );
@@ -76,6 +82,8 @@ pub(super) fn definition(fields: &Fields<'_>, id: JobId, faults: &mut Vec<Fault>
 
 /// The members of a record by name.
 pub(super) struct Fields<'a> {
+    /// The record that they are in.
+    whole: &'a str,
     pub(super) members: Vec<Member<'a>>,
 }
 
@@ -83,7 +91,7 @@ impl<'a> Fields<'a> {
     /// The fields of a record without raw control characters.
     pub(super) fn of(record: &'a str) -> Result<Self, Vec<Fault>> {
         match members(record) {
-            Ok(members) => Ok(Self { members }),
+            Ok(members) => Ok(Self { whole: record, members }),
             Err(_) => Err(vec![Fault::new(
                 "record",
                 record,
@@ -219,17 +227,18 @@ fn job_ids(raw: &str) -> Result<Option<Vec<JobId>>, String> {
     ids.collect::<Result<Vec<_>, _>>().map(Some)
 }
 
+/// A member of an object in a field, as it is written.
+pub(super) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    let members = members(object).ok()?;
+    members.iter().rfind(|member| member.name == name).map(|member| member.value)
+}
+
 /// A count, `"forever"`, `"once"`, a count in quotes, or Hermes' `{"times": …, "completed": …}`.
 fn repeat(raw: &str) -> Result<Option<u32>, String> {
     let why = || "must be a count from 1, \"once\", \"forever\" or {\"times\": …}".to_owned();
-    let count = match serde_json::from_str(raw).map_err(|_| why())? {
-        Value::Object(mut members) => match members.remove("times") {
-            None | Some(Value::Null) => return Ok(None),
-            Some(times) => times,
-        },
-        other => other,
-    };
-    match count {
+    let raw = if raw.starts_with('{') { member(raw, "times").unwrap_or("null") } else { raw };
+    match serde_json::from_str(raw).map_err(|_| why())? {
+        Value::Null => return Ok(None),
         Value::Number(number) => number.as_u64().and_then(|count| count.try_into().ok()),
         Value::String(text) if text == "forever" => return Ok(None),
         Value::String(text) if text == "once" => Some(1),

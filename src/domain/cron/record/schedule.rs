@@ -1,50 +1,45 @@
 //! The schedule in a record: a text, or Hermes' object.
 
-use serde_json::{Map, Value};
-
+use super::read::member;
 use crate::domain::cron::Fault;
 use crate::domain::json::quoted;
 use crate::domain::schedule::Schedule;
 
 /// The schedule as text.
 pub(super) fn read(raw: &str) -> Result<String, Fault> {
-    let refused = || {
+    if raw.starts_with('{') {
+        return from_object(raw);
+    }
+    let text = serde_json::from_str(raw).ok().filter(|text: &String| !text.trim().is_empty());
+    text.ok_or_else(|| {
         let why = "must be a text like \"every 30 minutes\" or \"0 8 * * *\", or Hermes' {\"kind\": …}";
         Fault::new("schedule", raw, why)
-    };
-    match serde_json::from_str(raw) {
-        Ok(Value::String(text)) if text.trim().is_empty() => Err(refused()),
-        Ok(Value::String(text)) => Ok(text),
-        Ok(Value::Object(object)) => from_object(&object),
-        _ => Err(refused()),
-    }
+    })
 }
 
 /// What its kind and the field of that kind say; the words for people beside them may be stale.
-fn from_object(object: &Map<String, Value>) -> Result<String, Fault> {
-    let field = |name: &'static str, needed: &'static str| match object.get(name) {
-        None | Some(Value::Null) => Err(Fault::missing(format!("schedule.{name}"), needed)),
-        Some(value) => Ok(value),
+fn from_object(object: &str) -> Result<String, Fault> {
+    let field = |name: &'static str, needed: &'static str| {
+        let value = member(object, name).filter(|value| *value != "null");
+        value.ok_or_else(|| Fault::missing(format!("schedule.{name}"), needed))
     };
-    let text = |name: &'static str, needed: &'static str| match field(name, needed)? {
-        Value::String(text) => Ok(text.clone()),
-        other => Err(Fault::new(format!("schedule.{name}"), &other.to_string(), needed)),
+    let text = |name: &'static str, needed: &'static str| {
+        let raw = field(name, needed)?;
+        serde_json::from_str(raw).map_err(|_| Fault::new(format!("schedule.{name}"), raw, needed))
     };
-    match text("kind", "must be \"cron\", \"interval\" or \"once\"")?.as_str() {
+    let kinds = "must be \"cron\", \"interval\" or \"once\"";
+    let kind: String = text("kind", kinds)?;
+    match kind.as_str() {
         "cron" => text("expr", "must be a cron expression in quotes"),
         "once" => text("run_at", "must be a time in quotes, like \"2026-12-24T18:00:00+01:00\""),
         "interval" => {
             let needed = "must be a whole number of minutes, from 1";
             let minutes = field("minutes", needed)?;
-            let count = minutes.as_u64().filter(|count| *count > 0);
-            let count = count.ok_or_else(|| Fault::new("schedule.minutes", &minutes.to_string(), needed))?;
+            let count = minutes.parse::<u64>().ok().filter(|count| *count > 0);
+            let count = count.ok_or_else(|| Fault::new("schedule.minutes", minutes, needed))?;
             Ok(format!("every {count}m"))
         }
-        other => Err(Fault::new(
-            "schedule.kind",
-            &format!("{other:?}"),
-            "must be \"cron\", \"interval\" or \"once\"",
-        )),
+        _ => Err(Fault::new("schedule.kind", &format!("{kind:?}"), kinds)),
     }
 }
 

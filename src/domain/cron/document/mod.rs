@@ -3,6 +3,8 @@
 //! Places come from `serde_json`'s raw values, which are slices of the text and cost one pass; a concrete
 //! syntax tree (`jsonc-parser`) would accept comments that Hermes refuses, and build a node a token.
 
+mod found;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -11,9 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::record::{self, Record};
 use super::unreadable::Unreadable;
 use super::{Definition, Fault, JobId};
-use crate::domain::json::{
-    Layout, Member, Splice, blank_controls, insertion, items, members, offset, quoted, removal,
-};
+use crate::domain::json::{Layout, Splice, blank_controls, insertion, quoted, removal, with_member};
+use found::Found;
 
 /// The text of a file in which there are no jobs yet.
 pub const NEW_FILE: &str = "{\n  \"jobs\": []\n}\n";
@@ -74,11 +75,13 @@ impl Document {
     pub fn parse(text: impl Into<String>) -> Result<Self, Unreadable> {
         let text = text.into();
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        let blank = blank_controls(&text);
-        let found = Found::parse(&text, &blank[start..], start)?;
-        let entries = entries(&text, &blank, &found);
+        // Hardly any file has raw control characters in its texts: they are looked for only where it can't be read.
+        let found = match Found::parse(&text, &text[start..], start) {
+            Ok(found) => found,
+            Err(_) => Found::parse(&text, &blank_controls(&text)[start..], start)?,
+        };
+        let entries = entries(&text, &found);
         let Found { shape, inside, .. } = found;
-        drop(blank);
         Ok(Self { text, shape, inside, entries })
     }
 
@@ -149,15 +152,27 @@ impl Document {
     /// meanwhile.
     pub fn with_back(&self, removed: &Removed) -> String {
         let place = removed.place.min(self.entries.len());
-        if self.entries.len() + 1 == removed.of && self.shape == removed.shape {
+        // A map by id that lost its last is an empty object, and can become a map again.
+        let fits =
+            self.shape == removed.shape || (self.shape == Shape::Empty && removed.shape == Shape::ById);
+        if self.entries.len() + 1 == removed.of && fits {
             let at = match place.checked_sub(1).and_then(|before| self.entries.get(before)) {
                 Some(before) => before.part.end,
                 None => self.entries.first().map_or(self.inside.start + 1, |first| first.part.start),
             };
             return Splice::new(at..at, removed.bytes.as_str()).apply(&self.text);
         }
-        let id = || quoted(removed.id.as_ref().map(JobId::as_str).unwrap_or_default());
-        self.inserted(place, &removed.key.clone().unwrap_or_else(id), &removed.record)
+        match (&removed.key, self.shape) {
+            (Some(key), Shape::ById) => self.inserted(place, key, &removed.record),
+            // In a list it needs the id that its key was.
+            (Some(key), _) if record::read_id(&removed.record, None).is_none() => {
+                self.inserted(place, key, &with_member(&removed.record, "id", key, &[]))
+            }
+            _ => {
+                let id = removed.id.as_ref().map(JobId::as_str).unwrap_or_default();
+                self.inserted(place, &quoted(id), &removed.record)
+            }
+        }
     }
 
     fn inserted(&self, place: usize, key: &str, record: &str) -> String {
@@ -221,98 +236,7 @@ pub struct Removed {
     bytes: String,
 }
 
-/// Where the records are.
-struct Found {
-    shape: Shape,
-    inside: Range<usize>,
-    parts: Vec<Part>,
-}
-
-struct Part {
-    key: Option<String>,
-    span: Range<usize>,
-    whole: Range<usize>,
-}
-
-impl Found {
-    /// `parsed` is the text from `start` on, with raw control characters blanked.
-    fn parse(text: &str, parsed: &str, start: usize) -> Result<Self, Unreadable> {
-        let wrong = |error: serde_json::Error| {
-            // The mark takes no place that a person counts, but the parser's count begins behind it.
-            Unreadable::syntax(&text[start..], parsed, &error)
-        };
-        let refuse = |why: &str| {
-            let offset = parsed.len() - parsed.trim_start().len();
-            Unreadable::at(
-                &text[start..],
-                offset,
-                why,
-                Some("the jobs stand in { \"jobs\": [ … ] }".to_owned()),
-            )
-        };
-        match parsed.trim_start().bytes().next() {
-            Some(b'[') => Ok(Self::list(parsed, items(parsed).map_err(wrong)?, parsed, start)),
-            Some(b'{') => {
-                let found = members(parsed).map_err(wrong)?;
-                let mut jobs = found.iter().filter(|member| member.name == "jobs");
-                match (jobs.next(), jobs.next()) {
-                    (Some(_), Some(_)) => Err(refuse("it has \"jobs\" twice")),
-                    (Some(jobs), None) => Self::jobs(parsed, jobs.value, start).ok_or_else(|| {
-                        refuse("its \"jobs\" must be a list of jobs, or an object with one for each id")
-                    }),
-                    (None, _) if found.is_empty() => {
-                        Ok(Self { shape: Shape::Empty, ..Self::map(parsed, found, parsed, start) })
-                    }
-                    (None, _) if found.iter().all(is_object) => Ok(Self::map(parsed, found, parsed, start)),
-                    (None, _) => Err(refuse("it has no \"jobs\"")),
-                }
-            }
-            _ => match serde_json::from_str::<serde::de::IgnoredAny>(parsed) {
-                Ok(_) => Err(refuse("no list of jobs")),
-                Err(error) => Err(wrong(error)),
-            },
-        }
-    }
-
-    fn jobs(parsed: &str, jobs: &str, start: usize) -> Option<Self> {
-        if let Ok(items) = items(jobs) {
-            return Some(Self::list(parsed, items, jobs, start));
-        }
-        let members = members(jobs).ok()?;
-        members.iter().all(is_object).then(|| Self::map(parsed, members, jobs, start))
-    }
-
-    fn list(parsed: &str, items: Vec<&str>, list: &str, start: usize) -> Self {
-        let parts = items.into_iter().map(|item| {
-            let span = span(parsed, item, start);
-            Part { key: None, whole: span.clone(), span }
-        });
-        Self { shape: Shape::List, inside: span(parsed, list.trim(), start), parts: parts.collect() }
-    }
-
-    fn map(parsed: &str, members: Vec<Member<'_>>, map: &str, start: usize) -> Self {
-        let parts = members.into_iter().map(|member| {
-            let whole = member.span_in(parsed);
-            Part {
-                span: span(parsed, member.value, start),
-                whole: whole.start + start..whole.end + start,
-                key: Some(member.name.into_owned()),
-            }
-        });
-        Self { shape: Shape::ById, inside: span(parsed, map.trim(), start), parts: parts.collect() }
-    }
-}
-
-fn is_object(member: &Member<'_>) -> bool {
-    member.value.starts_with('{')
-}
-
-fn span(parsed: &str, part: &str, start: usize) -> Range<usize> {
-    let at = offset(parsed, part) + start;
-    at..at + part.len()
-}
-
-fn entries(text: &str, blank: &str, found: &Found) -> Vec<Entry> {
+fn entries(text: &str, found: &Found) -> Vec<Entry> {
     let (mut line, mut counted) = (1, 0);
     let read = found.parts.iter().enumerate().map(|(place, part)| {
         line += text[counted..part.span.start].matches('\n').count();
@@ -320,7 +244,7 @@ fn entries(text: &str, blank: &str, found: &Found) -> Vec<Entry> {
         let record = record::read(&text[part.span.clone()], part.key.as_deref());
         let id = match &record {
             Ok(record) => Some(record.definition.id.clone()),
-            Err(_) => record::read_id(&blank[part.span.clone()], part.key.as_deref()),
+            Err(_) => record::read_id(&text[part.span.clone()], part.key.as_deref()),
         };
         Entry { place, line, id, record, span: part.span.clone(), part: part.whole.clone() }
     });
@@ -506,6 +430,20 @@ mod tests {
         let (less, removed) = lone.without(&lone.entries()[0]);
         assert_eq!(less, "[\n]");
         assert_eq!(Document::parse(less).unwrap().with_back(&removed), lone.text());
+    }
+
+    #[test]
+    fn a_removed_job_of_a_map_comes_back_into_whatever_is_there() {
+        let map = document("{ \"a\": {\"schedule\": \"@daily\"} }");
+        let (less, removed) = map.without(&map.entries()[0]);
+        assert_eq!(document(&less).with_back(&removed), map.text());
+        for other in [THREE, "[]", "{\"jobs\": {\"b\": {\"schedule\": \"@daily\"}}}"] {
+            let other = document(&other.replace("\"a\"", "\"z\""));
+            let back = document(&other.with_back(&removed));
+            let entry = back.find(&id("a")).unwrap();
+            assert!(entry.record.is_ok(), "{}", back.text());
+            assert_eq!(back.entries().len(), other.entries().len() + 1);
+        }
     }
 
     #[test]

@@ -1,0 +1,130 @@
+//! A home on a disk that is really full. It needs the right to mount a small file system of its own; without
+//! it the test shows as ignored.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, missing_docs)]
+
+mod support;
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Trial};
+use rustix::process::Signal;
+
+use support::program::{Place, Serve};
+
+fn main() {
+    let name = "on_a_full_disk_nothing_acknowledged_is_lost_and_with_space_again_all_goes_on";
+    let mounted = SmallDisk::mount();
+    let is_missing = mounted.is_none();
+    let trial = Trial::test(name, move || {
+        story(&mounted.unwrap());
+        Ok(())
+    });
+    if is_missing {
+        eprintln!("ignored: this user may not mount a file system (it takes root)");
+    }
+    libtest_mimic::run(&Arguments::from_args(), vec![trial.with_ignored_flag(is_missing)]).exit();
+}
+
+/// A file system of 2 MiB in memory.
+struct SmallDisk {
+    place: Place,
+}
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let place = Place::new();
+        fs::create_dir(place.home()).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=2m,mode=0700", "none"]).arg(place.home());
+        let mounted = mount.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        mounted.is_ok_and(|end| end.success()).then_some(Self { place })
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.place.home().join("ballast")
+    }
+
+    /// Writes until not a byte more is taken.
+    fn fill(&self) {
+        let mut file = File::create(self.ballast()).unwrap();
+        for size in [64 * 1024, 1024, 1] {
+            loop {
+                match file.write(&vec![0; size]) {
+                    Ok(written) => assert!(written > 0),
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::StorageFull, "{error}");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn free(&self) {
+        fs::remove_file(self.ballast()).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily: what a killed engine still holds goes with it.
+        let _ = Command::new("umount").arg("-l").arg(self.place.home()).status();
+    }
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} never came");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn no_state_file_is_empty(home: &Path) {
+    for name in ["config.toml", "state.db"] {
+        assert!(home.join(name).metadata().unwrap().len() > 0, "{name} is empty");
+    }
+}
+
+fn story(disk: &SmallDisk) {
+    let place = &disk.place;
+    let engine = place.serve(&[]);
+    assert_eq!(place.done(&["send", "--wait", "say before"]), "before\n");
+
+    disk.fill();
+    let sends: Vec<_> = ["a", "b"]
+        .map(|name| place.command(&["send", "--session", name, "--wait", "say during"]).spawn().unwrap())
+        .into();
+    let trouble = || place.done(&["status"]).contains("store     can't be written since");
+    until("the word that the disk is full", trouble);
+    no_state_file_is_empty(&place.home());
+    assert!(place.done(&["sessions"]).contains("console"), "what is kept can be read");
+    disk.free();
+    for send in sends {
+        let run = send.wait_with_output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        assert_eq!(run.stdout, b"during\n");
+    }
+    assert_eq!(place.done(&["send", "--wait", "say after"]), "after\n");
+    assert!(place.done(&["events"]).contains("the store works again after"));
+
+    // A reset and a stop on the full disk.
+    let before = place.json(&["sessions"]).len();
+    disk.fill();
+    let reset = place.command(&["send", "--session", "a", "/new"]).spawn().unwrap();
+    engine.signal(Signal::TERM);
+    disk.free();
+    // Done before the stop, or refused by it: never half done.
+    drop(reset.wait_with_output().unwrap());
+    let (end, log) = Serve::ended(engine);
+    assert!(end.success(), "{log}");
+    no_state_file_is_empty(&place.home());
+    let _engine = place.serve(&[]);
+    assert_eq!(place.json(&["sessions"]).len(), before, "each session is there as it was");
+    assert_eq!(place.done(&["send", "--wait", "--session", "a", "say at the end"]), "at the end\n");
+}
