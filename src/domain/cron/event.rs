@@ -68,8 +68,8 @@ pub enum JobEvent {
     AgentBegan {
         /// The execution.
         execution: ExecutionId,
-        /// The session.
-        session: SessionId,
+        /// The session of the run; as JSON this stands beside the event's own `session`.
+        run_session: SessionId,
         /// The turn.
         turn: TurnId,
     },
@@ -168,8 +168,8 @@ impl JobEvent {
                 format!("job {job} {state}: {}: {why}", slots(given_up))
             }
             Self::RunBegan { execution } => format!("job {job} runs: run {execution}"),
-            Self::AgentBegan { execution, session, turn } => {
-                format!("job {job}, run {execution}: turn {turn} in session {session}")
+            Self::AgentBegan { execution, run_session, turn } => {
+                format!("job {job}, run {execution}: turn {turn} in session {run_session}")
             }
             Self::Restored { execution } => {
                 format!("job {job}, run {execution} had not begun when its engine died: it waits again")
@@ -259,6 +259,75 @@ impl CronEvent {
             }
             Self::TickerLate { why } => format!("the ticker is late: {why}"),
             Self::TickerRecovered => "the ticker works again".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::Event;
+    use crate::domain::event::EventKind;
+    use crate::domain::id::Seq;
+
+    fn every_job_event() -> Vec<JobEvent> {
+        let (execution, slots) = (ExecutionId(1), Slots::one(Time::UNIX_EPOCH));
+        let why = || "why".to_owned();
+        vec![
+            JobEvent::Appeared { next: Some(Time::UNIX_EPOCH) },
+            JobEvent::Changed { next: None },
+            JobEvent::InError { why: why() },
+            JobEvent::Vanished,
+            JobEvent::Paused { why: Some(why()) },
+            JobEvent::Resumed { next: None },
+            JobEvent::Fired { execution, slots: Some(slots), how: How::CatchUp },
+            JobEvent::NotRun { execution, slots, state: ExecutionState::Missed, why: why() },
+            JobEvent::RunBegan { execution },
+            JobEvent::AgentBegan {
+                execution,
+                run_session: SessionId::new(Time::UNIX_EPOCH, 1),
+                turn: TurnId(3),
+            },
+            JobEvent::Restored { execution },
+            JobEvent::RunEnded { execution, state: ExecutionState::Failed, why: Some(why()) },
+            JobEvent::Delivery {
+                execution,
+                target: Target::platform("local"),
+                state: DeliveryState::Delivered,
+                words: None,
+            },
+            JobEvent::Flagged { failures: 3 },
+            JobEvent::Recovered,
+            JobEvent::Completed,
+        ]
+    }
+
+    #[test]
+    fn what_happens_to_a_job_is_the_same_after_it_went_over_the_wire() {
+        let job: JobId = "a".parse().unwrap();
+        for what in every_job_event() {
+            let kind = EventKind::Job { job: job.clone(), what };
+            let session = Some(SessionId::new(Time::UNIX_EPOCH, 2));
+            let event = Event { seq: Seq(1), at: Time::UNIX_EPOCH, session, kind };
+            let text = serde_json::to_string(&event).unwrap();
+            assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_happens_to_the_file_and_the_ticker_is_the_same_after_it_went_over_the_wire() {
+        for what in [
+            CronEvent::FileRead { jobs: 1, in_error: 2 },
+            CronEvent::FileUnreadable { why: "why".to_owned(), stored: 3 },
+            CronEvent::CopyTaken { kept_as: "jobs.json.bad".to_owned() },
+            CronEvent::ClockWentBack { from: Time::UNIX_EPOCH },
+            CronEvent::TickerLate { why: "why".to_owned() },
+            CronEvent::TickerRecovered,
+        ] {
+            let event =
+                Event { seq: Seq(1), at: Time::UNIX_EPOCH, session: None, kind: EventKind::Cron(what) };
+            let text = serde_json::to_string(&event).unwrap();
+            assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
         }
     }
 }

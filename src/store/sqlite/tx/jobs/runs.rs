@@ -30,7 +30,7 @@ impl Tx<'_> {
         )?;
         let news = JobEvent::AgentBegan {
             execution: execution.id,
-            session: begun.session.clone(),
+            run_session: begun.session.clone(),
             turn: begun.turn,
         };
         self.tell_job(&execution.job, news, at)?;
