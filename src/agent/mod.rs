@@ -10,9 +10,10 @@ mod openai;
 mod practice;
 mod process;
 mod program;
+mod script;
 mod utf8;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -26,7 +27,8 @@ use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::Usage;
 
 pub use alert_command::{AlertCommand, NotTold};
-pub use process::{Children, NewChild, end_leftover};
+pub use process::{Children, Life, NewChild, end_leftover, end_marked, host_name, life, this_process};
+pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
 
 /// Makes the backend that the settings name. `home` is where commands run that name no folder.
 ///
@@ -84,6 +86,17 @@ pub struct SessionContext {
     pub id: SessionId,
     /// Its key.
     pub key: SessionKey,
+    /// The model that it asks for; else the setting's. A backend without a choice of models has none to give.
+    pub model: Option<String>,
+    /// The folder that its commands run in; else the setting's.
+    pub workdir: Option<PathBuf>,
+}
+
+impl SessionContext {
+    /// A session that asks for nothing of its own.
+    pub fn new(id: SessionId, key: SessionKey) -> Self {
+        Self { id, key, model: None, workdir: None }
+    }
 }
 
 /// One turn, as a backend gets it.

@@ -4,6 +4,7 @@
 //! work only when that returns: whatever kills the engine then, the next start finds the child. A
 //! process is told from a later one of the same number by the boot and the tick in which it began.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 
@@ -91,6 +92,58 @@ pub fn end_leftover(child: &ChildProcess, session: &SessionId) -> Fate {
     }
 }
 
+/// Whether a process lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// It does.
+    Lives,
+    /// It has ended, or was of an earlier boot.
+    Gone,
+    /// Nobody can tell.
+    Unknown,
+}
+
+/// Whether a process of this host lives.
+pub fn life(process: &ProcessIdentity) -> Life {
+    let (Ok(boot), false) = (boot(), process.boot.is_empty()) else { return Life::Unknown };
+    if boot != process.boot {
+        return Life::Gone;
+    }
+    match identify(process.pid) {
+        Ok(found) if found == *process => Life::Lives,
+        Ok(_) => Life::Gone,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Life::Gone,
+        Err(_) => Life::Unknown,
+    }
+}
+
+/// The identity of this process. Where the system does not tell it, one that nobody can look for.
+pub fn this_process() -> ProcessIdentity {
+    let pid = std::process::id();
+    identify(pid).unwrap_or(ProcessIdentity { pid, boot: String::new(), started: 0 })
+}
+
+/// The name of this host; empty where the system does not tell it.
+pub fn host_name() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
+}
+
+/// Ends the groups of all processes that have these marks in their environment: what a script left that
+/// outlived its engine. Returns how many groups were killed.
+pub fn end_marked(marks: &[String]) -> usize {
+    let Ok(processes) = fs::read_dir("/proc") else { return 0 };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let groups: BTreeSet<u32> = pids
+        .filter(|pid| *pid != std::process::id() && has_marks(*pid, marks))
+        .filter_map(|pid| Some(Stat::of(pid).ok()?.group))
+        .collect();
+    let killed = groups.iter().filter(|group| {
+        let group = i32::try_from(**group).ok().and_then(Pid::from_raw);
+        group.is_some_and(|group| kill_process_group(group, Signal::KILL).is_ok())
+    });
+    killed.count()
+}
+
 /// The identity of a process that lives.
 fn identify(pid: u32) -> io::Result<ProcessIdentity> {
     let stat = Stat::of(pid)?;
@@ -108,11 +161,14 @@ fn member_has_marks(child: &ChildProcess, session: &SessionId) -> bool {
     let Ok(processes) = fs::read_dir("/proc") else { return false };
     let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let marks = [format!("{SESSION}={session}"), format!("{TURN}={}", child.turn)];
-    pids.filter(|pid| Stat::of(*pid).is_ok_and(|stat| stat.group == child.identity.pid)).any(|pid| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let has = |mark: &String| environment.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes());
-        marks.iter().all(has)
-    })
+    pids.filter(|pid| Stat::of(*pid).is_ok_and(|stat| stat.group == child.identity.pid))
+        .any(|pid| has_marks(pid, &marks))
+}
+
+fn has_marks(pid: u32, marks: &[String]) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let has = |mark: &String| environment.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes());
+    marks.iter().all(has)
 }
 
 /// What the kernel tells of a process.
@@ -199,6 +255,42 @@ mod tests {
         let later = ChildProcess { turn: TurnId(8), ..process.clone() };
         assert_eq!(end_leftover(&later, &session()), Fate::Gone, "another turn's");
         assert_eq!(end_leftover(&process, &session()), Fate::Killed);
+    }
+
+    #[test]
+    fn a_process_is_told_from_a_later_one_of_its_number() {
+        let mut child = leader("sleep 1000");
+        let identity = kept(&child).identity;
+        assert_eq!(life(&identity), Life::Lives);
+        assert_eq!(life(&this_process()), Life::Lives);
+        let later = ProcessIdentity { started: identity.started - 1, ..identity.clone() };
+        assert_eq!(life(&later), Life::Gone);
+        let earlier_boot = ProcessIdentity { boot: "another".to_owned(), ..identity.clone() };
+        assert_eq!(life(&earlier_boot), Life::Gone);
+        let untold = ProcessIdentity { boot: String::new(), ..identity.clone() };
+        assert_eq!(life(&untold), Life::Unknown);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(life(&identity), Life::Gone);
+    }
+
+    #[test]
+    fn what_has_the_marks_is_ended_with_its_group_and_nothing_else() {
+        let (mut ours, mut other) = (leader("sleep 1000 & echo begun; wait"), leader("sleep 1000"));
+        let mut begun = [0; 6];
+        ours.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "sleep 1000 & echo begun; wait"]).env("MARK_A", "x").env("MARK_B", "y");
+        let mut marked = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+        marked.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
+        assert_eq!(end_marked(&["MARK_A=x".to_owned(), "MARK_B=z".to_owned()]), 0);
+        assert_eq!(end_marked(&["MARK_A=x".to_owned(), "MARK_B=y".to_owned()]), 1);
+        assert!(!marked.wait().unwrap().success());
+        for child in [&mut ours, &mut other] {
+            assert!(child.try_wait().unwrap().is_none(), "it was killed");
+            assert_eq!(end_leftover(&kept(child), &session()), Fate::Killed);
+            child.wait().unwrap();
+        }
     }
 
     #[test]

@@ -66,6 +66,26 @@ impl Home {
         self.root.join("exports")
     }
 
+    /// The scheduled tasks, as people and the console write them.
+    pub fn jobs_file(&self) -> PathBuf {
+        self.root.join("jobs.json")
+    }
+
+    /// The skills: a folder with a `SKILL.md` each.
+    pub fn skills(&self) -> PathBuf {
+        self.root.join("skills")
+    }
+
+    /// The only folder in which the scripts of jobs may live.
+    pub fn scripts(&self) -> PathBuf {
+        self.root.join("scripts")
+    }
+
+    /// The folder of the output documents: a folder a job, a document a run.
+    pub fn output(&self) -> PathBuf {
+        self.root.join("output")
+    }
+
     /// The socket at which a running engine is reached.
     pub fn socket(&self) -> PathBuf {
         self.root.join("control.sock")

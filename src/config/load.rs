@@ -418,6 +418,12 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
             desktop_notification: DesktopNotification::Off,
         },
         handles: HandlesConfig { idle: Duration::ZERO, max: 0 },
+        cron: CronConfig {
+            max_parallel: 0,
+            idle_timeout: Duration::ZERO,
+            script_timeout: Duration::ZERO,
+            keep_outputs: 0,
+        },
         console: ConsoleConfig {
             theme: String::new(),
             glyphs: Glyphs::Unicode,

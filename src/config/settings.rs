@@ -27,6 +27,8 @@ pub struct Config {
     pub alerts: AlertsConfig,
     /// `[handles]`.
     pub handles: HandlesConfig,
+    /// `[cron]`.
+    pub cron: CronConfig,
     /// `[console]`.
     pub console: ConsoleConfig,
     /// `[log]`.
@@ -168,6 +170,19 @@ pub struct HandlesConfig {
     pub idle: Duration,
     /// How many handles are kept (`max`).
     pub max: usize,
+}
+
+/// The settings of scheduled tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CronConfig {
+    /// How many runs may go on at once, over all jobs (`max_parallel`).
+    pub max_parallel: usize,
+    /// How long a run may make no progress before it is stopped (`idle_timeout_seconds`).
+    pub idle_timeout: Duration,
+    /// How long a job's script may take (`script_timeout_seconds`).
+    pub script_timeout: Duration,
+    /// How many output documents are kept of each job (`keep_outputs`).
+    pub keep_outputs: usize,
 }
 
 /// The console's settings.

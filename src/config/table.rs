@@ -424,6 +424,28 @@ pub const TABLE: &[Setting] = &[
         whole(128, 1, 100_000, |config, n| config.handles.max = usize::try_from(n).unwrap_or(usize::MAX)),
     ),
     setting(
+        "cron.max_parallel",
+        "How many runs of scheduled tasks may go on at once, over all jobs. A fire beyond that waits, visibly.",
+        whole(4, 1, 128, |config, n| config.cron.max_parallel = usize::try_from(n).unwrap_or(usize::MAX)),
+    ),
+    setting(
+        "cron.idle_timeout_seconds",
+        "How long a run may make no progress before it is stopped. Streamed words and the output of tools are progress.",
+        seconds(600, 1, 86_400, |config, s| config.cron.idle_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "cron.script_timeout_seconds",
+        "How long the script of a job may take before it is killed with all its children.",
+        seconds(300, 1, 86_400, |config, s| config.cron.script_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "cron.keep_outputs",
+        "How many output documents are kept of each job; the oldest go first.",
+        whole(50, 1, 100_000, |config, n| {
+            config.cron.keep_outputs = usize::try_from(n).unwrap_or(usize::MAX)
+        }),
+    ),
+    setting(
         "console.theme",
         "The colours.",
         Takes::Choice {

@@ -80,6 +80,10 @@ pub enum StopCause {
     Crash,
     /// The agent's process or connection was lost after it had begun to act.
     HandleLost,
+    /// The run of a scheduled task made no progress for too long, or took too long in all.
+    TimedOut,
+    /// A newer run of the same scheduled task took its place.
+    Replaced,
 }
 
 impl StopCause {
@@ -92,6 +96,8 @@ impl StopCause {
             Self::Shutdown => "cut when the engine stopped",
             Self::Crash => "cut off: the engine died",
             Self::HandleLost => "cut off: the agent's handle was lost",
+            Self::TimedOut => "stopped: it took too long",
+            Self::Replaced => "stopped for a newer run of its job",
         }
     }
 }

@@ -81,7 +81,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
     };
     live.name_session(row.session.name());
     Ok(Prepared {
-        context: SessionContext { id: row.session.id, key: row.session.key },
+        context: SessionContext::new(row.session.id, row.session.key),
         history: history::steps(&entries),
         message: item.text,
     })

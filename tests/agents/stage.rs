@@ -185,7 +185,7 @@ pub async fn soon<T>(work: impl Future<Output = T>) -> T {
 }
 
 pub fn session() -> SessionContext {
-    SessionContext { id: SessionId::new(instant(), 7), key: SessionKey::console() }
+    SessionContext::new(SessionId::new(instant(), 7), SessionKey::console())
 }
 
 pub fn instant() -> Time {

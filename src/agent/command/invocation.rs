@@ -16,6 +16,9 @@ use crate::domain::id::TurnId;
 /// In an argument, stands for the path of a file with the history as JSON.
 const HISTORY: &str = "{history}";
 
+/// Tells a program the model that its session asks for, where it asks for one.
+const MODEL: &str = "SWITCHBOARD_MODEL";
+
 /// What holds a program until its process is kept. Only a process that already runs can wait, and
 /// between a fork and its exec nothing safe can: so a shell waits, and then becomes the program, with
 /// the same process. It takes nothing but the first line from the pipe, and ends if none comes.
@@ -66,6 +69,7 @@ impl Program {
             .arg(self.path())
             .args(self.arguments.iter().map(|argument| with_history(argument, history.as_ref())))
             .envs(process::place(session, turn))
+            .envs(session.model.iter().map(|model| (MODEL, model)))
             .current_dir(&self.workdir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -2,7 +2,7 @@
 //!
 //! The message comes on its standard input, its standard output is the answer, and the last lines
 //! of its standard error say why it failed. `SWITCHBOARD_SESSION` and `SWITCHBOARD_TURN` tell it
-//! where it is; `{history}` in an argument becomes the path of a JSON file with what was said
+//! where it is, `SWITCHBOARD_MODEL` the model that a scheduled task asks for; `{history}` in an argument becomes the path of a JSON file with what was said
 //! before. It leads its own process group and nothing of that group outlives the turn: not on
 //! success, not on a stop, not when the future is dropped.
 
@@ -71,8 +71,11 @@ impl Backend for CommandBackend {
     }
 
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
-        let handle =
-            CommandHandle { program: self.program.clone(), timeout: self.timeout, session: session.clone() };
+        let mut program = self.program.clone();
+        if let Some(workdir) = &session.workdir {
+            program.workdir = workdir.clone();
+        }
+        let handle = CommandHandle { program, timeout: self.timeout, session: session.clone() };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
 }

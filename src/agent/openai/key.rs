@@ -49,7 +49,7 @@ impl fmt::Debug for Key {
 }
 
 /// Where the key is looked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct KeySource {
     variable: String,
     file: Option<PathBuf>,

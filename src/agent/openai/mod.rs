@@ -33,8 +33,8 @@ pub(super) struct OpenAiBackend {
     connection: Arc<Connection>,
 }
 
-/// What all handles share.
-#[derive(Debug)]
+/// What handles share, but for those that ask for a model of their own.
+#[derive(Debug, Clone)]
 struct Connection {
     server: Server,
     http: reqwest::Client,
@@ -73,11 +73,12 @@ impl Backend for OpenAiBackend {
         Box::pin(self.connection.check())
     }
 
-    fn open<'a>(
-        &'a self,
-        _session: &'a SessionContext,
-    ) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
-        let handle = OpenAiHandle { connection: Arc::clone(&self.connection) };
+    fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
+        let connection = match &session.model {
+            Some(model) => Arc::new(self.connection.with_model(model)),
+            None => Arc::clone(&self.connection),
+        };
+        let handle = OpenAiHandle { connection };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
 }
@@ -111,6 +112,12 @@ impl Handle for OpenAiHandle {
 }
 
 impl Connection {
+    /// The same server, asked for another model.
+    fn with_model(&self, model: &str) -> Self {
+        let config = OpenAiConfig { model: model.to_owned(), ..self.config.clone() };
+        Self { config, ..self.clone() }
+    }
+
     /// Asks until there is an answer, a failure that another try would not mend, or no try is left.
     async fn converse(&self, turn: &Turn, output: &mpsc::Sender<AgentEvent>) -> Result<(), AgentError> {
         let key = self.keys.read()?;

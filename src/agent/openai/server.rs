@@ -9,6 +9,7 @@ use reqwest::{Client, Url, redirect};
 use crate::agent::BuildError;
 
 /// A server, as `agent.openai.base_url` names it. Shown without what may be secret in a URL.
+#[derive(Clone)]
 pub(super) struct Server {
     completions: Url,
 }

@@ -2,6 +2,7 @@
 //!
 //! A [`Definition`] is what the record of a job means, and a [`Job`] a definition that was checked.
 
+mod answer;
 pub mod document;
 mod event;
 mod execution;
@@ -16,6 +17,7 @@ mod standing;
 mod target;
 pub mod unreadable;
 
+pub use answer::{SILENT, is_silent, lets_agent_sleep};
 pub use event::{CronEvent, JobEvent};
 pub use execution::{
     CLAIM_LIFE, Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner,

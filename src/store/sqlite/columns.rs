@@ -75,6 +75,8 @@ words!(StopCause {
     Shutdown = "shutdown",
     Crash = "crash",
     HandleLost = "handle_lost",
+    TimedOut = "timed_out",
+    Replaced = "replaced",
 });
 
 words!(How { OnTime = "on_time", Late = "late", CatchUp = "catch_up", RunNow = "run_now" });
