@@ -11,6 +11,8 @@
 mod checker;
 #[path = "crash/driver.rs"]
 mod driver;
+#[path = "crash/jobs.rs"]
+mod jobs;
 mod support;
 
 use driver::{Driver, Kill};

@@ -80,7 +80,9 @@ impl BusyEngine {
             alert_command: None,
             receipt: FoundReceipt::Nothing,
             timezone: chrono_tz::UTC,
-            exports: home.exports(),
+            cron: config.cron,
+            home: home.clone(),
+            key_variable: config.agent.openai.api_key_env,
         };
         let engine = runtime.block_on(Engine::start(parts, StartUp::Run)).unwrap();
         let for_clients = engine.clone();

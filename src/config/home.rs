@@ -66,11 +66,6 @@ impl Home {
         self.root.join("exports")
     }
 
-    /// The scheduled tasks, as people and the console write them.
-    pub fn jobs_file(&self) -> PathBuf {
-        self.root.join("jobs.json")
-    }
-
     /// The skills: a folder with a `SKILL.md` each.
     pub fn skills(&self) -> PathBuf {
         self.root.join("skills")

@@ -82,9 +82,11 @@ impl Host {
             session_reset: config.session_reset.clone(),
             handles: config.handles,
             alert_command: AlertCommand::new(config, home.root()),
+            cron: config.cron,
             receipt,
             timezone: config.timezone,
-            exports: home.exports(),
+            home: home.clone(),
+            key_variable: config.agent.openai.api_key_env.clone(),
         };
         let engine = Engine::start(parts, start_up).await.map_err(|error| match error {
             StoreError::Unavailable { why } => HostError::Unwritable { path: home.state_db(), why },

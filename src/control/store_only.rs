@@ -14,13 +14,14 @@ use crate::domain::api::{
 };
 use crate::domain::damage::Lost;
 use crate::domain::queue::{Gate, Refusal};
-use crate::engine::{Clock, SystemClock};
+use crate::engine::{Clock, SystemClock, answer_jobs};
 use crate::store::{Readers, StoreError, answer, sqlite};
 
 /// Reads a home's store while no engine runs. Every command needs an engine and is refused.
 pub struct StoreOnly {
     /// None where nothing is kept yet.
     readers: Option<Readers>,
+    home: Home,
     config: Config,
 }
 
@@ -32,7 +33,7 @@ impl StoreOnly {
             Err(StoreError::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { readers, config })
+        Ok(Self { readers, home: home.clone(), config })
     }
 
     /// Looks at the store's log, which opening the store changes: what of it can't be read, if anything.
@@ -56,6 +57,11 @@ impl StoreOnly {
     }
 
     async fn read(&self, query: Query) -> Result<Answer, ClientError> {
+        if let Query::Jobs(query) = query {
+            let (zone, now) = (self.config.timezone, SystemClock.now());
+            let answer = answer_jobs(self.readers.as_ref(), &self.home, zone, now, query).await;
+            return answer.map(Answer::Jobs).map_err(client_error);
+        }
         let Some(readers) = &self.readers else { return nothing(query) };
         readers.read(|queries| answer(queries, query)).await.map_err(client_error)
     }

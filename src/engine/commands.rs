@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use super::conductor::Order;
 use super::shared::{Shared, refusal};
-use super::{slash, texts};
+use super::{cron, slash, texts};
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, AlertKey};
 use crate::domain::api::{Command, Direction, Reply, SessionRow};
@@ -43,7 +43,7 @@ pub(super) async fn carry_out(
                 .await
                 .map(|stopped| done(&texts::stopped(&stopped)))
         }
-        Command::Job(_) => Err(Refusal::NothingTo("scheduled tasks come with the next commit".to_owned())),
+        Command::Job(command) => cron::carry_out(shared, command).await,
         Command::Continue { session } => {
             let of = session.clone();
             let row = slash::read(shared, move |queries| queries.session(&of)).await?;

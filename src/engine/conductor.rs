@@ -109,6 +109,7 @@ impl Conductor {
     pub(super) async fn run(mut self, alert_command: Option<AlertCommand>) {
         let signs = AbortOnDropHandle::new(tokio::spawn(stamp_signs_of_life(Arc::clone(&self.shared))));
         let alerts = alert_command.map(|command| self.tell_alerts(command));
+        let mut runs = self.shared.cron.running();
         self.probe();
         loop {
             let due = self.next_due();
@@ -124,6 +125,7 @@ impl Conductor {
                     Order::ProbeAt(at) => self.probe_at = at,
                     Order::Closed => break,
                 },
+                Ok(()) = runs.changed() => {}
                 () = sleep_until(due) => self.act_on_time(),
             }
             self.close_if_drained();
@@ -143,6 +145,7 @@ impl Conductor {
             Feed::Committed(events) => {
                 for event in events {
                     self.act_on(&event);
+                    self.shared.cron.follow(&event);
                     self.shared.tell(Update::Event(event));
                 }
             }
@@ -295,13 +298,15 @@ impl Conductor {
         for running in self.turns.values() {
             running.stop(StopCause::Shutdown);
         }
+        self.shared.cron.cut();
     }
 
     fn close_if_drained(&mut self) {
+        let idle = || self.turns.is_empty() && *self.shared.cron.running().borrow() == 0;
         let drained = match self.stopping {
             Stopping::No | Stopping::Closing => false,
-            Stopping::Draining { .. } => self.turns.is_empty(),
-            Stopping::Cutting { until } => self.turns.is_empty() || Instant::now() >= until,
+            Stopping::Draining { .. } => idle(),
+            Stopping::Cutting { until } => idle() || Instant::now() >= until,
         };
         if drained {
             self.close();
@@ -310,6 +315,7 @@ impl Conductor {
 
     fn close(&mut self) {
         self.stopping = Stopping::Closing;
+        self.shared.cron.end();
         let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
         self.shared.tasks.spawn(async move {
             shared.handles.close_all().await;

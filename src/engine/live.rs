@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use tokio::time::Instant;
+
 use crate::domain::Time;
 use crate::domain::api::{LiveOutput, StreamKind};
 use crate::domain::id::{SessionId, TurnId};
@@ -19,7 +21,7 @@ impl LiveTurns {
             turn,
             session,
             session_name: OnceLock::new(),
-            said: Mutex::new(Said { unkept: None, last_output_at: began_at }),
+            said: Mutex::new(Said { unkept: None, last_output_at: began_at, last_progress: Instant::now() }),
         });
         self.lock().insert(turn, Arc::clone(&live));
         live
@@ -62,9 +64,26 @@ struct Said {
     /// What is not kept yet, of the kind that streams now.
     unkept: Option<LiveOutput>,
     last_output_at: Time,
+    last_progress: Instant,
+}
+
+impl Said {
+    fn note(&mut self, at: Time) {
+        (self.last_output_at, self.last_progress) = (at, Instant::now());
+    }
 }
 
 impl LiveTurn {
+    /// The session that it works in.
+    pub(super) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// When it last gave a sign of life, by the clock that no one sets.
+    pub(super) fn last_progress(&self) -> Instant {
+        self.lock().last_progress
+    }
+
     pub(super) fn name_session(&self, name: &str) {
         let _ = self.session_name.set(name.to_owned());
     }
@@ -72,7 +91,7 @@ impl LiveTurn {
     /// Adds words that begin at `offset` of their kind.
     pub(super) fn say(&self, stream: StreamKind, offset: u64, text: &str, at: Time) {
         let mut said = self.lock();
-        said.last_output_at = at;
+        said.note(at);
         match &mut said.unkept {
             Some(live) if live.stream == stream => live.text.push_str(text),
             _ => {
@@ -83,7 +102,7 @@ impl LiveTurn {
 
     /// Notes a sign of life that is no text.
     pub(super) fn touch(&self, at: Time) {
-        self.lock().last_output_at = at;
+        self.lock().note(at);
     }
 
     /// Forgets what is kept now: everything of `stream` before `end`.

@@ -8,6 +8,7 @@ mod alerts;
 mod clock;
 mod commands;
 mod conductor;
+mod cron;
 mod cron_slash;
 mod export;
 mod handles;
@@ -20,14 +21,13 @@ mod slash;
 mod texts;
 mod turn;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::agent::{AlertCommand, Backend};
-use crate::config::{EngineConfig, HandlesConfig, QueueConfig, RecoveryConfig};
+use crate::config::{CronConfig, EngineConfig, HandlesConfig, Home, QueueConfig, RecoveryConfig};
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::id::RunId;
@@ -37,8 +37,10 @@ use crate::domain::reset::ResetPolicies;
 use crate::store::{Feed, NewGate, NewRun, Opened, Store, StoreError};
 
 pub use clock::{Clock, SystemClock};
+pub use cron::answer as answer_jobs;
 
 use conductor::Conductor;
+use cron::Cron;
 use shared::Shared;
 
 /// What an engine is made of.
@@ -63,12 +65,16 @@ pub struct Parts {
     pub handles: HandlesConfig,
     /// `[alerts]`: what tells of an alert; none: only those who look see it.
     pub alert_command: Option<AlertCommand>,
+    /// `[cron]`.
+    pub cron: CronConfig,
+    /// The home: where jobs, skills, scripts and documents lie.
+    pub home: Home,
+    /// The variable of a configured key: no script sees it.
+    pub key_variable: String,
     /// What the engine before left as its receipt.
     pub receipt: FoundReceipt,
     /// The operator's zone, for texts and for the hour of the daily reset.
     pub timezone: chrono_tz::Tz,
-    /// The folder that `/export` writes to.
-    pub exports: PathBuf,
 }
 
 /// Whether an engine begins what waits as soon as it has started.
@@ -98,6 +104,7 @@ impl Engine {
         let (orders, inbox) = mpsc::channel(16);
         let (stopped, has_stopped) = watch::channel(false);
         let feed = parts.feed;
+        let cron = Cron::new(parts.cron, parts.home.clone(), parts.key_variable, run.run.clone());
         let shared = Arc::new(Shared::new(
             parts.store,
             parts.backend,
@@ -109,15 +116,17 @@ impl Engine {
                 session_reset: parts.session_reset,
                 handles: parts.handles,
                 timezone: parts.timezone,
-                exports: parts.exports,
+                exports: parts.home.exports(),
             },
             run.clone(),
             held,
+            cron,
         ));
         // The conductor follows the feed before the first transition, so that no event passes it by.
         let conductor = Conductor::new(Arc::clone(&shared), feed, inbox, orders.clone(), stopped);
         shared.tasks.spawn(conductor.run(parts.alert_command));
         let opened = open_run(&shared, run, parts.receipt, start_up).await?;
+        shared.cron.start(&shared);
         shared.tasks.spawn(examine_store(Arc::clone(&shared)));
         tracing::info!(cut_turns = opened.cut_turns.len(), waiting = opened.waiting, "engine started");
         Ok(EngineHandle { shared, orders, stopped: has_stopped })

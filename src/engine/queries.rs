@@ -1,12 +1,14 @@
 //! Questions answered: what is kept, and what running turns say right now.
 
+use super::cron;
 use super::shared::Shared;
-use crate::domain::api::{Answer, Overview, Query, SessionRow};
+use crate::domain::api::{Answer, JobAnswer, JobQuery, Overview, Query, SessionRow};
 use crate::store::{self, StoreError};
 
 pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, StoreError> {
     match query {
         Query::Overview => overview(shared).await,
+        Query::Jobs(query) => jobs(shared, query).await.map(Answer::Jobs),
         Query::Search { words, limit } => shared.store.search(words, limit).await.map(Answer::Hits),
         Query::Conversation { ref session, before: None, .. } => {
             // What is not kept yet is read first: the page may then hold some of it already, which
@@ -28,6 +30,15 @@ pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, Stor
             Ok(answer)
         }
     }
+}
+
+async fn jobs(shared: &Shared, query: JobQuery) -> Result<JobAnswer, StoreError> {
+    let (readers, home) = (shared.store.readers(), shared.cron.home());
+    let mut answer = cron::answer(Some(readers), home, shared.settings.timezone, shared.now(), query).await?;
+    if let JobAnswer::List(page) = &mut answer {
+        page.ticker = shared.cron.ticker();
+    }
+    Ok(answer)
 }
 
 async fn kept(shared: &Shared, query: Query) -> Result<Answer, StoreError> {

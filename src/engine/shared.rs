@@ -7,6 +7,7 @@ use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
 use super::clock::Clock;
+use super::cron::Cron;
 use super::handles::Handles;
 use super::live::LiveTurns;
 use crate::agent::Backend;
@@ -43,6 +44,7 @@ pub(super) struct Shared {
     pub(super) live: LiveTurns,
     pub(super) handles: Arc<Handles>,
     pub(super) tasks: TaskTracker,
+    pub(super) cron: Cron,
     status: Mutex<EngineStatus>,
 }
 
@@ -54,6 +56,7 @@ impl Shared {
         settings: Settings,
         run: EngineRun,
         held: Option<EngineHold>,
+        cron: Cron,
     ) -> Self {
         let status = EngineStatus {
             run: Some(run.clone()),
@@ -77,6 +80,7 @@ impl Shared {
             updates: broadcast::channel(UPDATES).0,
             live: LiveTurns::default(),
             tasks,
+            cron,
             handles: Arc::new(handles),
             status: Mutex::new(status),
         }

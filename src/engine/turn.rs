@@ -3,6 +3,7 @@
 //! The turn's task reads the history, lets the agent work, keeps what it says, and ends with the
 //! one transition that settles the turn and begins what comes next.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
 use crate::agent::{AgentEvent, Children, Handle, NewChild, SessionContext, Turn};
-use crate::domain::api::{Piece, StreamKind, Update};
+use crate::domain::api::{JobFound, Piece, StreamKind, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
-use crate::domain::id::{ItemId, TurnId};
+use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::session::HandleUse;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
@@ -66,25 +67,32 @@ async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prep
 
 async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, StoreError> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
-    let (row, item, entries) = shared
+    let (zone, now) = (shared.settings.timezone, shared.now());
+    let (row, item, entries, job) = shared
         .store
         .read(move |queries| {
-            Ok((
-                queries.session(&session)?,
-                queries.item(item)?,
-                queries.history_before(turn, HISTORY_ENTRIES)?,
-            ))
+            let row = queries.session(&session)?;
+            let job = match row.as_ref().map(|row| row.session.key.parts()) {
+                Some(KeyParts { chat_type: ChatType::Job, chat_id, .. }) => {
+                    queries.job(chat_id, zone, now)?
+                }
+                _ => JobFound::None,
+            };
+            Ok((row, queries.item(item)?, queries.history_before(turn, HISTORY_ENTRIES)?, job))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
         return Err(StoreError::Database("its session or item is not in the store".to_owned()));
     };
     live.name_session(row.session.name());
-    Ok(Prepared {
-        context: SessionContext::new(row.session.id, row.session.key),
-        history: history::steps(&entries),
-        message: item.text,
-    })
+    let mut context = SessionContext::new(row.session.id, row.session.key);
+    if let JobFound::One(job) = job
+        && let Some(definition) = job.definition
+    {
+        context.model = definition.model;
+        context.workdir = definition.workdir.map(PathBuf::from);
+    }
+    Ok(Prepared { context, history: history::steps(&entries), message: item.text })
 }
 
 /// Ends the turn in the store, however long the store takes: until then nothing else of its

@@ -41,7 +41,10 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
         Query::HostConversation { key } => {
             Answer::HostConversation(queries.host_conversation(&key)?.map(Box::new))
         }
-        Query::Jobs(_) => return Err(StoreError::Closed),
+        Query::Jobs(_) => {
+            let why = "scheduled tasks are asked for together with their files: engine::answer_jobs";
+            return Err(StoreError::Database(why.to_owned()));
+        }
         Query::Composer { key } => Answer::Composer(queries.composer(&key)?),
         Query::Export { session, format } => Answer::Document(export(queries, &session, format)?),
     })

@@ -7,6 +7,7 @@ use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, FilePlace, Mouse, MouseAct, Msg, Reach};
 use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::api::{Command, JobCommand, JobQuery, JobState, JobsFileState, Query, Reply};
+use switchboard::domain::cron::document::Document;
 use switchboard::domain::cron::{Counting, CronEvent, ExecutionState, JobEvent};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ExecutionId;
@@ -166,7 +167,9 @@ fn space_pauses_and_resumes_d_removes_with_an_undo() {
     screen.commands.clear();
     screen.press("d");
     assert_eq!(job_acts(&screen), [&JobCommand::Remove { job: id("backup") }]);
-    let back = Command::Job(JobCommand::PutBack { record: "{}".to_owned(), place: 1 });
+    let file = Document::parse(r#"[{"id": "backup", "schedule": "@daily", "prompt": "x"}]"#).unwrap();
+    let (_, removed) = file.without(&file.entries()[0]);
+    let back = Command::Job(JobCommand::PutBack { removed: Box::new(removed) });
     screen.replies(Ok(Reply::Done { words: "removed".to_owned(), undo: Some(Box::new(back.clone())) }));
     screen.press("u");
     assert_eq!(screen.acts(), [&back]);

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use chrono::{TimeZone, Utc};
 use switchboard::agent::AlertCommand;
-use switchboard::config::{EngineConfig, HandlesConfig, OnTerminalClose, QueueConfig, parse};
+use switchboard::config::{
+    CronConfig, EngineConfig, HandlesConfig, Home, OnTerminalClose, QueueConfig, parse,
+};
 use switchboard::domain::Time;
 use switchboard::domain::api::{
     Answer, Command, ConversationPage, Overview, Query, QueueRow, Reply, SessionRow, Update,
@@ -32,6 +34,7 @@ pub struct Setup {
     pub max_items: usize,
     pub steering: Steering,
     pub handles: HandlesConfig,
+    pub cron: CronConfig,
     pub keeping: Keeping,
     pub start_up: StartUp,
     pub patience: Patience,
@@ -50,6 +53,7 @@ impl Default for Setup {
             max_items: 500,
             steering: Steering::TakesNone,
             handles: HandlesConfig { idle: Duration::from_secs(3600), max: 128 },
+            cron: parse("", Path::new("config.toml")).unwrap().config.cron,
             keeping: Keeping::BetweenTurns,
             start_up: StartUp::Run,
             patience: Patience::default(),
@@ -91,6 +95,14 @@ impl World {
         Self::start(setup, clock, tempfile::tempdir().unwrap(), FoundReceipt::Nothing).await
     }
 
+    /// Starts on a home in which `prepare` has put something before.
+    pub async fn prepared(setup: Setup, prepare: impl FnOnce(&Path)) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        prepare(home.path());
+        let clock = StillClock::stop_at(setup.begins);
+        Self::start(setup, clock, home, FoundReceipt::Nothing).await
+    }
+
     async fn start(
         setup: Setup,
         clock: Arc<StillClock>,
@@ -117,7 +129,9 @@ impl World {
             alert_command: alert_command(&setup.alerts, home.path()),
             receipt,
             timezone: setup.timezone,
-            exports: home.path().join("exports"),
+            cron: setup.cron,
+            home: Home::resolve(Some(home.path())).unwrap(),
+            key_variable: "OPENAI_API_KEY".to_owned(),
         };
         let engine = Engine::start(parts, setup.start_up).await.unwrap();
         let updates = engine.subscribe();
@@ -173,6 +187,13 @@ impl World {
 
     pub async fn advance(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds)).await;
+    }
+
+    /// Lets a moment pass, on this clock and on the machine's, for what the machine itself must do.
+    pub async fn a_moment(&self) {
+        let pause = || std::thread::sleep(Duration::from_millis(2));
+        tokio::task::spawn_blocking(pause).await.unwrap();
+        self.clock.advance(Duration::from_millis(20)).await;
     }
 
     /// What the clock shows.
@@ -239,6 +260,11 @@ impl World {
                 return event;
             }
         }
+    }
+
+    /// Waits until the engine has taken in what a turn said.
+    pub async fn heard(&mut self) {
+        while !matches!(self.updates.recv().await.unwrap(), Update::Stream(_)) {}
     }
 
     pub async fn turn_ended(&mut self) -> Arc<Event> {

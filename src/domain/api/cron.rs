@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
+use crate::domain::cron::document::Removed;
 use crate::domain::cron::{Counting, Definition, Execution, JobId};
 use crate::domain::id::ExecutionId;
 
@@ -24,10 +25,8 @@ pub enum JobCommand {
     },
     /// Put a job back that was taken out.
     PutBack {
-        /// Its record, as it was.
-        record: String,
-        /// Its place among the records, from 0.
-        place: usize,
+        /// The record as it was taken out.
+        removed: Box<Removed>,
     },
     /// Take no slot of a job until it is resumed.
     Pause {

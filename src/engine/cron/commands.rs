@@ -1,0 +1,271 @@
+//! Commands about scheduled tasks: written to `jobs.json` first, then taken over.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+
+use super::files::{as_file, synced};
+use super::runs::Halt;
+use crate::domain::Time;
+use crate::domain::api::{Command, JobCommand, Reply};
+use crate::domain::cron::document::Removed;
+use crate::domain::cron::merge::{Edit, EditRefused, Firing, Merged};
+use crate::domain::cron::record;
+use crate::domain::cron::{Counting, CronEvent, Definition, Fault, Job, JobId};
+use crate::domain::event::EventKind;
+use crate::domain::id::ExecutionId;
+use crate::domain::queue::Refusal;
+use crate::domain::schedule::{Lattice, Recurrence, Schedule};
+use crate::engine::commands::{done, undoable, write};
+use crate::engine::shared::{Shared, refusal};
+use crate::engine::slash::read;
+use crate::store::jobs_file::{ChangeError, JobsFile, Reading};
+
+/// A one-shot may be so late when it is made.
+const ONE_SHOT_GRACE: TimeDelta = TimeDelta::seconds(120);
+
+/// Carries out a command about scheduled tasks.
+pub(in crate::engine) async fn carry_out(
+    shared: &Arc<Shared>,
+    command: JobCommand,
+) -> Result<Reply, Refusal> {
+    match command {
+        JobCommand::Save { base, definition } => save(shared, base, *definition).await,
+        JobCommand::Remove { job } => remove(shared, job).await,
+        JobCommand::PutBack { removed } => put_back(shared, *removed).await,
+        JobCommand::Pause { job, why } => pause(shared, job, why).await,
+        JobCommand::Resume { job } => resume(shared, job).await,
+        JobCommand::Run { job, counting } => run_now(shared, job, counting).await,
+        JobCommand::StopRun { execution } => stop_run(shared, execution).await,
+        JobCommand::TakeStoredCopy => take_stored_copy(shared).await,
+    }
+}
+
+async fn save(shared: &Arc<Shared>, base: Option<String>, definition: Definition) -> Result<Reply, Refusal> {
+    let before = base.as_deref().map(|base| id_and_meaning(base, &definition.id));
+    let unchanged = before.as_ref().and_then(|(_, was)| was.as_ref());
+    let to = checked(shared, unchanged, definition)?;
+    let edit = match (&base, &before) {
+        (Some(base), Some((id, _))) => Edit::Change { id: id.clone(), base: base.clone(), to: to.clone() },
+        _ => Edit::Add { job: to.clone() },
+    };
+    if let Changed::Conflict(reply) = changed(shared, edit).await? {
+        return Ok(reply);
+    }
+    let job = to.id.clone();
+    let undo = match before {
+        None => Some(JobCommand::Remove { job: job.clone() }),
+        Some((_, was)) => {
+            let now = record_of(&shared.cron.files.file, &job).await?;
+            was.zip(now).map(|(was, now)| JobCommand::Save { base: Some(now), definition: Box::new(was) })
+        }
+    };
+    Ok(Reply::Done { words: format!("job {job} saved"), undo: undo.map(|undo| Box::new(Command::Job(undo))) })
+}
+
+/// The job that a record is of, and what it meant, where that can be read.
+fn id_and_meaning(base: &str, otherwise: &JobId) -> (JobId, Option<Definition>) {
+    match record::read(base, Some(otherwise.as_str())) {
+        Ok(record) => (record.definition.id.clone(), Some(record.definition)),
+        Err(_) => (record::read_id(base, None).unwrap_or_else(|| otherwise.clone()), None),
+    }
+}
+
+/// The job as it is written: one that never fires, or whose time has passed, is refused; a delay becomes an
+/// instant.
+fn checked(
+    shared: &Shared,
+    before: Option<&Definition>,
+    definition: Definition,
+) -> Result<Definition, Refusal> {
+    let now = shared.now();
+    let Job { mut definition, schedule, zone } = definition.check().map_err(|faults| faulty(&faults))?;
+    let zone = zone.unwrap_or(shared.settings.timezone);
+    let wrong = |why: &dyn std::fmt::Display| {
+        faulty(&[Fault::new("schedule", &format!("{:?}", definition.schedule), why)])
+    };
+    schedule.check(zone, now).map_err(|error| wrong(&error))?;
+    if before.is_some_and(|before| {
+        before.schedule == definition.schedule && before.timezone == definition.timezone
+    }) {
+        return Ok(definition);
+    }
+    if let Schedule::In(_) = schedule {
+        let at = schedule.next(now, &Lattice { zone, anchor: now });
+        let at = at.ok_or_else(|| wrong(&"is too far away"))?;
+        definition.schedule = at.with_timezone(&zone).format("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    } else if schedule.recurrence() == Recurrence::Once {
+        let at = schedule.next(Time::MIN_UTC, &Lattice { zone, anchor: now });
+        if let Some(at) = at.filter(|at| now - at > ONE_SHOT_GRACE) {
+            let late = (now - at).num_seconds();
+            return Err(wrong(&format!("passed {late} s ago: a one-shot may be at most 120 s late")));
+        }
+    }
+    Ok(definition)
+}
+
+async fn remove(shared: &Arc<Shared>, job: JobId) -> Result<Reply, Refusal> {
+    let base = record_of(&shared.cron.files.file, &job).await?;
+    let Some(base) = base else { return Err(no_such(&job)) };
+    match changed(shared, Edit::Remove { id: job.clone(), base }).await? {
+        Changed::Done(Merged { removed: Some(removed), .. }) => {
+            let undo = Command::Job(JobCommand::PutBack { removed: Box::new(removed) });
+            Ok(undoable(&format!("job {job} removed from jobs.json"), undo))
+        }
+        Changed::Done(_) => Err(no_such(&job)),
+        Changed::Conflict(reply) => Ok(reply),
+    }
+}
+
+async fn put_back(shared: &Arc<Shared>, removed: Removed) -> Result<Reply, Refusal> {
+    let job = removed.id.clone();
+    match changed(shared, Edit::PutBack { removed }).await? {
+        Changed::Conflict(reply) => Ok(reply),
+        Changed::Done(_) => Ok(match job {
+            Some(job) => undoable(
+                &format!("job {job} is in jobs.json again"),
+                Command::Job(JobCommand::Remove { job }),
+            ),
+            None => done("the record is in jobs.json again"),
+        }),
+    }
+}
+
+/// What is paused takes no slot from this moment on, whatever becomes of the file.
+async fn pause(shared: &Arc<Shared>, job: JobId, why: Option<String>) -> Result<Reply, Refusal> {
+    let _turn = shared.cron.files.turn().await;
+    let (at, of) = (shared.now(), job.clone());
+    write(shared, move |store| store.pause_job(&of, why.as_deref(), at)).await?;
+    let note = switch(shared, &job, Firing::Paused).await?;
+    let undo = Command::Job(JobCommand::Resume { job: job.clone() });
+    Ok(undoable(&format!("job {job} paused{note}"), undo))
+}
+
+async fn resume(shared: &Arc<Shared>, job: JobId) -> Result<Reply, Refusal> {
+    let _turn = shared.cron.files.turn().await;
+    let (at, of) = (shared.now(), job.clone());
+    write(shared, move |store| store.resume_job(&of, at)).await?;
+    let note = switch(shared, &job, Firing::On).await?;
+    let undo = Command::Job(JobCommand::Pause { job: job.clone(), why: None });
+    Ok(undoable(&format!("job {job} goes on{note}"), undo))
+}
+
+/// Writes to the file whether a job fires. Where that can't be, it is written when it can. The caller has
+/// the file's turn.
+async fn switch(shared: &Arc<Shared>, job: &JobId, to: Firing) -> Result<&'static str, Refusal> {
+    let (file, id) = (shared.cron.files.file.clone(), job.clone());
+    match edited(file, Edit::Switch { id, to }).await? {
+        Ok(_) => {
+            synced(shared).await.map_err(refusal)?;
+            Ok("")
+        }
+        Err(error) => {
+            tracing::warn!(%job, %error, "jobs.json does not tell yet whether the job fires");
+            shared.cron.files.write_later(job.clone(), to);
+            Ok("; jobs.json says so when it can be written")
+        }
+    }
+}
+
+async fn run_now(shared: &Arc<Shared>, job: JobId, counting: Counting) -> Result<Reply, Refusal> {
+    let (at, of) = (shared.now(), job.clone());
+    let execution = write(shared, move |store| store.run_job_now(&of, counting, at)).await?;
+    let undo = Command::Job(JobCommand::StopRun { execution });
+    Ok(undoable(&format!("job {job} runs now: run {execution}"), undo))
+}
+
+async fn stop_run(shared: &Arc<Shared>, execution: ExecutionId) -> Result<Reply, Refusal> {
+    let found = read(shared, move |queries| queries.execution(execution)).await?;
+    let Some(found) = found else { return Err(Refusal::NothingTo(format!("there is no run {execution}"))) };
+    let why = match (&found.claim, shared.cron.runs.of(execution)) {
+        _ if found.state.is_over() => format!("run {execution} has ended: {}", found.state),
+        (_, Some(run)) => {
+            run.halt(Halt::Operator);
+            return Ok(done(&format!("run {execution} of job {} is told to stop", run.job)));
+        }
+        (Some(claim), None) => {
+            format!("run {execution} is {}'s: only that engine can stop it", claim.holder())
+        }
+        (None, None) => format!("run {execution} has not begun: it waits for a worker"),
+    };
+    Err(Refusal::NothingTo(why))
+}
+
+async fn take_stored_copy(shared: &Arc<Shared>) -> Result<Reply, Refusal> {
+    let _turn = shared.cron.files.turn().await;
+    let records = read(shared, |queries| queries.stored_records()).await?;
+    let (file, at) = (shared.cron.files.file.clone(), shared.now());
+    let taken = tokio::task::spawn_blocking(move || file.take_stored_copy(&as_file(&records), at)).await;
+    let kept = taken.map_err(broken)?.map_err(|error| refused(&error))?;
+    let words = match kept {
+        Some(kept) => {
+            let kept_as = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let words = format!("the stored copy is jobs.json now; the unreadable one is kept as {kept_as}");
+            let kind = EventKind::Cron(CronEvent::CopyTaken { kept_as });
+            write(shared, move |store| store.record(None, kind.clone(), at)).await?;
+            words
+        }
+        None => "the stored copy is jobs.json now".to_owned(),
+    };
+    synced(shared).await.map_err(refusal)?;
+    Ok(done(&words))
+}
+
+/// What came of a change.
+enum Changed {
+    /// The file is as it was to be.
+    Done(Merged),
+    /// The job was changed on both sides: they are shown.
+    Conflict(Reply),
+}
+
+/// Changes the file and takes it over.
+async fn changed(shared: &Arc<Shared>, edit: Edit) -> Result<Changed, Refusal> {
+    let _turn = shared.cron.files.turn().await;
+    match edited(shared.cron.files.file.clone(), edit).await? {
+        Ok(merged) => {
+            synced(shared).await.map_err(refusal)?;
+            Ok(Changed::Done(merged))
+        }
+        Err(ChangeError::Refused(EditRefused::Conflict(conflict))) => {
+            synced(shared).await.map_err(refusal)?;
+            let mine = conflict.mine.unwrap_or_default();
+            Ok(Changed::Conflict(Reply::JobConflict { mine, theirs: conflict.theirs }))
+        }
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+async fn edited(file: JobsFile, edit: Edit) -> Result<Result<Merged, ChangeError>, Refusal> {
+    tokio::task::spawn_blocking(move || file.edit(&edit)).await.map_err(broken)
+}
+
+/// The record of a job as it stands in the file.
+async fn record_of(file: &JobsFile, job: &JobId) -> Result<Option<String>, Refusal> {
+    let (file, job) = (file.clone(), job.clone());
+    let find = move || match file.read() {
+        Reading::Read(document, _) => {
+            Ok(document.find(&job).map(|entry| document.record_text(entry).to_owned()))
+        }
+        Reading::Missing => Ok(None),
+        Reading::Unreadable(unreadable) => Err(refused(&ChangeError::Unreadable(unreadable))),
+    };
+    tokio::task::spawn_blocking(find).await.map_err(broken)?
+}
+
+fn broken(error: tokio::task::JoinError) -> Refusal {
+    Refusal::NothingTo(format!("jobs.json could not be changed: {error}"))
+}
+
+fn refused(error: &ChangeError) -> Refusal {
+    Refusal::NothingTo(error.to_string())
+}
+
+fn faulty(faults: &[Fault]) -> Refusal {
+    let told: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    Refusal::NothingTo(told.join("; "))
+}
+
+fn no_such(job: &JobId) -> Refusal {
+    Refusal::NothingTo(format!("there is no job {job} in jobs.json"))
+}

@@ -1,0 +1,92 @@
+//! Questions about scheduled tasks: what the store keeps, and what lies in the home's folders.
+
+use chrono_tz::Tz;
+
+use super::files::{as_file, raw_text};
+use super::{delivery, output, skill};
+use crate::config::Home;
+use crate::domain::Time;
+use crate::domain::api::{FileAndCopy, JobAnswer, JobFound, JobQuery, Parts};
+use crate::store::{Readers, StoreError};
+
+/// Answers a question about scheduled tasks, with an engine and without one, from a store or where nothing
+/// is kept yet. The ticker is the engine's to add.
+///
+/// # Errors
+/// Where the store or a document can't be read.
+pub async fn answer(
+    readers: Option<&Readers>,
+    home: &Home,
+    zone: Tz,
+    at: Time,
+    query: JobQuery,
+) -> Result<JobAnswer, StoreError> {
+    let Some(readers) = readers else { return without_store(home, zone, query).await };
+    Ok(match query {
+        JobQuery::List { filter, limit } => {
+            JobAnswer::List(Box::new(readers.read(move |store| store.jobs(&filter, limit, at)).await?))
+        }
+        JobQuery::Detail { job } => {
+            JobAnswer::Detail(Box::new(readers.read(move |store| store.job(&job, zone, at)).await?))
+        }
+        JobQuery::History { job, before, limit } => JobAnswer::History(
+            readers.read(move |store| store.executions(job.as_ref(), before, limit)).await?,
+        ),
+        JobQuery::Output { execution } => {
+            let found = readers.read(move |store| store.execution(execution)).await?;
+            JobAnswer::Output(match found.and_then(|execution| execution.output) {
+                Some(path) => document(home, path).await?,
+                None => None,
+            })
+        }
+        JobQuery::Timeline { from, until, limit } => {
+            JobAnswer::Timeline(readers.read(move |store| store.timeline(from, until, limit, zone)).await?)
+        }
+        JobQuery::Parts => JobAnswer::Parts(Box::new(parts(home, zone).await?)),
+        JobQuery::Compare => JobAnswer::Compare(Box::new(compare(Some(readers), home).await?)),
+    })
+}
+
+async fn without_store(home: &Home, zone: Tz, query: JobQuery) -> Result<JobAnswer, StoreError> {
+    Ok(match query {
+        JobQuery::List { .. } => JobAnswer::List(Box::default()),
+        JobQuery::Detail { .. } => JobAnswer::Detail(Box::new(JobFound::None)),
+        JobQuery::History { .. } => JobAnswer::History(Vec::new()),
+        JobQuery::Output { .. } => JobAnswer::Output(None),
+        JobQuery::Timeline { .. } => JobAnswer::Timeline(Vec::new()),
+        JobQuery::Parts => JobAnswer::Parts(Box::new(parts(home, zone).await?)),
+        JobQuery::Compare => JobAnswer::Compare(Box::new(compare(None, home).await?)),
+    })
+}
+
+/// The file and the stored copy, as they stand.
+async fn compare(readers: Option<&Readers>, home: &Home) -> Result<FileAndCopy, StoreError> {
+    let records = match readers {
+        Some(readers) => readers.read(|store| store.stored_records()).await?,
+        None => Vec::new(),
+    };
+    let path = home.jobs_file();
+    let file = tokio::task::spawn_blocking(move || raw_text(&path)).await.map_err(|_| StoreError::Closed)?;
+    Ok(FileAndCopy { file, stored: (!records.is_empty()).then(|| as_file(&records)) })
+}
+
+async fn document(home: &Home, path: String) -> Result<Option<String>, StoreError> {
+    let (home, of) = (home.clone(), path.clone());
+    let read = tokio::task::spawn_blocking(move || output::read(&home, &of)).await;
+    let read = read.map_err(|_| StoreError::Closed)?;
+    read.map_err(|error| StoreError::Database(format!("{path} can't be read: {error}")))
+}
+
+async fn parts(home: &Home, zone: Tz) -> Result<Parts, StoreError> {
+    let home = home.clone();
+    let look = move || {
+        let skills = skill::list(&home.skills());
+        Parts {
+            skills: skills.into_iter().map(|skill| (skill.name, skill.description)).collect(),
+            scripts: skill::scripts(&home.scripts()),
+            targets: delivery::offered(),
+            zone: zone.name().to_owned(),
+        }
+    };
+    tokio::task::spawn_blocking(look).await.map_err(|_| StoreError::Closed)
+}
