@@ -25,8 +25,8 @@ use switchboard::domain::session::{HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
-    ExecutionEnd, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, Queries, Result,
-    RunTurn, SeenFile, SeenRecord, StoreError, Tick, Transitions,
+    ExecutionEnd, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, Queries, Result, RunTurn, SeenFile,
+    SeenRecord, StoreError, Tick, Transitions,
 };
 
 use crate::given::{at, key, message, rule, run};
