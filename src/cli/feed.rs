@@ -30,7 +30,8 @@ impl Wanted {
         page: EventPage,
         limit: usize,
     ) -> anyhow::Result<Vec<Event>> {
-        let query = Query::Events { page, level: self.level, session: self.session.clone(), limit };
+        let query =
+            Query::Events { page, level: self.level, session: self.session.clone(), job: None, limit };
         match client.query(query).await? {
             Answer::Events(events) => Ok(events),
             _ => anyhow::bail!("the engine gave an answer of another kind"),

@@ -28,8 +28,11 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
         }
         Query::SessionQueue { session } => Answer::Queue(queries.session_queue(&session)?),
         Query::Backlog { limit } => Answer::Queue(queries.backlog(limit)?),
-        Query::Events { page, level, session, limit } => {
+        Query::Events { page, level, session, job: None, limit } => {
             Answer::Events(queries.events(page, level, session.as_ref(), limit)?)
+        }
+        Query::Events { page, level, job: Some(job), limit, .. } => {
+            Answer::Events(queries.events_of_job(&job, page, level, limit)?)
         }
         Query::Search { words, limit } => Answer::Hits(queries.search(&words, limit)?),
         Query::Recovery { start, limit } => {

@@ -10,12 +10,13 @@ use chrono_tz::Tz;
 use super::Result;
 use super::transitions::NewMessage;
 use crate::domain::Time;
-use crate::domain::api::{FileTrouble, JobFound, JobsPage, TimelineRow};
+use crate::domain::api::{EventPage, FileTrouble, JobFound, JobsPage, TimelineRow};
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{
     Claim, ClaimKey, Counting, Definition, Delivery, DeliveryState, Execution, ExecutionState, JobId, Owner,
     SessionMode,
 };
+use crate::domain::event::{Event, Level};
 use crate::domain::id::ExecutionId;
 use crate::domain::turn::Begun;
 
@@ -98,6 +99,8 @@ pub trait JobQueries {
         before: Option<ExecutionId>,
         limit: usize,
     ) -> Result<Vec<Execution>>;
+    /// A page of the log of one job, oldest first within the page.
+    fn events_of_job(&self, job: &JobId, page: EventPage, level: Level, limit: usize) -> Result<Vec<Event>>;
     /// One execution.
     fn execution(&self, id: ExecutionId) -> Result<Option<Execution>>;
     /// Executions that are claimed or run, with their claims.

@@ -424,7 +424,7 @@ fn what_is_said_on_the_wire_is_understood_as_it_was_meant() {
     for ask in [
         Ask::Subscribe,
         Ask::Query(Query::Overview),
-        Ask::Query(Query::Events { page, level: Level::Debug, session: None, limit: 9 }),
+        Ask::Query(Query::Events { page, level: Level::Debug, session: None, job: None, limit: 9 }),
         Ask::Command(submit),
         Ask::Command(Command::CutNow),
     ] {

@@ -233,7 +233,7 @@ fn sessions_that_needed_a_person_before_there_were_alerts_have_one() {
     let database = Database::open(&path).unwrap();
     let alerts = database.queries().alerts(10).unwrap();
     let [alert] = &alerts[..] else { panic!("{alerts:?}") };
-    let Subject::Session(session) = &alert.subject;
+    let Subject::Session(session) = &alert.subject else { panic!("{alert:?}") };
     assert_eq!(alert.key, AlertKey::session(session));
     assert_eq!(alert.raised_at.timestamp(), 7);
     assert_eq!(database.queries().counts().unwrap().needs_you, 1);

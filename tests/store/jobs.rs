@@ -7,15 +7,21 @@ use chrono_tz::Tz;
 use switchboard::domain::Time;
 use switchboard::domain::api::JobState;
 use switchboard::domain::cron::record::Imported;
-use switchboard::domain::cron::{ClaimKey, Definition, ExecutionState, How, Misfire, Overlap, Owner, Slots};
-use switchboard::domain::id::RunId;
+use switchboard::domain::cron::{
+    ClaimKey, Counting, Definition, ExecutionState, How, Misfire, Overlap, Owner, SessionMode, Slots,
+};
+use switchboard::domain::id::{RunId, SessionId};
 use switchboard::domain::process::ProcessIdentity;
+use switchboard::domain::queue::Source;
+use switchboard::domain::session::EndReason;
+use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
-    Claimed, ExecutionEnd, Held, JobQueries, JobsSeen, NewClaim, SeenFile, SeenRecord, Tick,
+    Claimed, ExecutionEnd, Held, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, NewRun, Queries,
+    RunTurn, SeenFile, SeenRecord, Tick,
 };
 
-use crate::given::run;
+use crate::given::{end, message, run};
 
 pub(crate) fn when(text: &str) -> Time {
     text.parse().unwrap()
@@ -181,4 +187,391 @@ fn a_write_with_a_stale_token_is_dropped() {
     assert_eq!(home.store.step(|t| t.beat_execution(&old, now)).unwrap().0, Held::Lost);
     assert_eq!(home.store.step(|t| t.begin_execution(&old, now)).unwrap().0, Held::Lost);
     assert_eq!(home.history("a")[0].1, ExecutionState::Claimed);
+}
+
+#[test]
+fn two_tickers_on_one_file_run_each_of_a_thousand_slots_once() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let jobs: Vec<Definition> = (0..1000).map(|n| job(&format!("j{n}"), "0 9 * * *")).collect();
+    let mut first = Database::open(&path).unwrap();
+    first.step(|t| t.open_run(&run(1, 0))).unwrap();
+    first.step(|t| t.sync_jobs(&seen(&jobs, when("2026-08-21T08:00:00Z")))).unwrap();
+    let second = Database::open(&path).unwrap();
+    let ticker = |mut store: Database, name: &'static str| {
+        move || {
+            let (now, mut fired, mut claims) = (when("2026-08-21T09:00:00Z"), 0, Vec::new());
+            // Small steps, so that each meets the other in the middle of its work.
+            let look = |store: &mut Database| {
+                patiently(store, &mut |t| t.fire_due(&Tick { limit: 7, ..tick(now) })).due
+            };
+            loop {
+                let due = look(&mut store);
+                fired += due;
+                let token = format!("{name}-{fired}-{}", claims.len());
+                let new = NewClaim { max_parallel: usize::MAX, ..claim(&token, now) };
+                let claimed = patiently(&mut store, &mut |t| t.claim_execution(&new));
+                if due == 0 && claimed.is_none() {
+                    return claims;
+                }
+                claims.extend(claimed.map(|claimed| claimed.execution.id));
+            }
+        }
+    };
+    let one = std::thread::spawn(ticker(first, "one"));
+    let two = std::thread::spawn(ticker(second, "two"));
+    let mut claims = one.join().unwrap();
+    claims.extend(two.join().unwrap());
+    let distinct: BTreeSet<_> = claims.iter().collect();
+    assert_eq!((claims.len(), distinct.len()), (1000, 1000), "each runs once");
+    let store = Database::open(&path).unwrap();
+    let all = store.queries().executions(None, None, 2000).unwrap();
+    let slots: BTreeSet<_> = all.iter().map(|it| (it.job.clone(), it.slots.unwrap().first)).collect();
+    assert_eq!((all.len(), slots.len()), (1000, 1000));
+}
+
+/// Tries again while the other store holds the file.
+fn patiently<T>(
+    store: &mut Database,
+    step: &mut dyn FnMut(&mut dyn switchboard::store::Transitions) -> switchboard::store::Result<T>,
+) -> T {
+    loop {
+        match store.step(&mut *step) {
+            Ok((value, _)) => return value,
+            Err(switchboard::store::StoreError::Unavailable { .. }) => std::thread::yield_now(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn an_interval_does_not_drift_and_outlives_restarts() {
+    let mut home = Home::with(&[job("a", "every 15m")], "2026-08-21T00:00:00Z");
+    let mut now = when("2026-08-21T00:00:00Z");
+    for _ in 0..96 {
+        let next = home.next("a").unwrap();
+        assert!(next > now);
+        now = next;
+        assert_eq!(home.tick(&now.to_rfc3339()), 1);
+        let claimed = home.store.step(|t| t.claim_execution(&claim("t", now))).unwrap().0.unwrap();
+        let finish = now + chrono::TimeDelta::seconds(330);
+        let end = ended(key(&claimed, "t"), ExecutionState::Succeeded, finish);
+        home.store.step(|t| t.end_execution(&end)).unwrap();
+    }
+    assert_eq!(now, when("2026-08-22T00:00:00Z"), "96 runs in a day");
+    // A start reads the same file: the anchor and the next slot stay.
+    home.sync(&[job("a", "every 15m")], "2026-08-22T00:07:00Z");
+    assert_eq!(home.next("a"), Some(when("2026-08-22T00:15:00Z")));
+}
+
+#[test]
+fn a_one_shot_runs_once_or_ends_as_missed_and_is_completed_either_way() {
+    let once = [job("now", "2026-08-21T04:22"), job("past", "2026-08-14T09:00")];
+    let mut home = Home::with(&once, "2026-08-21T04:22:03Z");
+    assert_eq!(home.tick("2026-08-21T04:22:03Z"), 1);
+    assert_eq!(home.history("past")[0].1, ExecutionState::Missed);
+    assert!(matches!(home.row("past").state, JobState::Completed { .. }));
+    let claimed = home.claim("t", "2026-08-21T04:22:03Z").unwrap();
+    assert_eq!(home.row("now").state, JobState::Running);
+    let end = ended(key(&claimed, "t"), ExecutionState::Failed, when("2026-08-21T04:23:00Z"));
+    home.store.step(|t| t.end_execution(&end)).unwrap();
+    assert!(matches!(home.row("now").state, JobState::Completed { .. }));
+    home.sync(&once, "2026-08-21T05:00:00Z");
+    assert_eq!(home.tick("2026-08-21T05:00:00Z"), 0, "ran once, never again");
+    home.sync(&[job("now", "2026-08-21T06:00"), once[1].clone()], "2026-08-21T05:00:01Z");
+    assert_eq!(home.next("now"), Some(when("2026-08-21T06:00:00Z")), "another time is another run");
+}
+
+#[test]
+fn run_now_moves_no_slot_and_counts_for_repeat_only_if_asked() {
+    let weekdays = Definition { overlap: Overlap::Allow, repeat: Some(3), ..job("a", "30 7 * * 1-5") };
+    let mut home = Home::with(&[weekdays], "2026-08-20T12:00:00Z");
+    let next = Some(when("2026-08-21T07:30:00Z"));
+    for (counting, at, left) in
+        [(Counting::Beside, "2026-08-20T16:58:00Z", 3), (Counting::Counts, "2026-08-20T17:00:00Z", 2)]
+    {
+        home.store.step(|t| t.run_job_now(&"a".parse().unwrap(), counting, when(at))).unwrap();
+        assert_eq!((home.next("a"), home.row("a").runs_left), (next, Some(left)));
+    }
+    assert_eq!(home.tick("2026-08-21T07:30:00Z"), 1);
+    let slot = Slots::one(when("2026-08-21T07:30:00Z"));
+    let slots: Vec<_> = home.history("a").into_iter().map(|(slots, ..)| slots).collect();
+    assert_eq!(slots, [None, None, Some(slot)]);
+}
+
+#[test]
+fn run_now_beside_a_run_is_refused_with_its_owner_and_age() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    let run_now = |home: &mut Home, at: &str| {
+        home.store
+            .step(|t| t.run_job_now(&"a".parse().unwrap(), Counting::Beside, when(at)))
+            .map(|(id, _)| id)
+    };
+    run_now(&mut home, "2026-08-21T08:00:00Z").unwrap();
+    let claimed = home.claim("t", "2026-08-21T08:00:00Z").unwrap();
+    let refused = run_now(&mut home, "2026-08-21T08:00:05Z").unwrap_err().to_string();
+    assert!(refused.contains("run 1 already, claimed by run run-1, pid 7 on anvil 5 s ago"), "{refused}");
+    // The owner is known to be dead: it waits again at once, and runs.
+    let dead = BTreeSet::from([key(&claimed, "t")]);
+    let heir = claim("h", when("2026-08-21T08:00:06Z"));
+    home.store.step(|t| t.free_executions(&dead, &heir)).unwrap();
+    assert!(home.claim("u", "2026-08-21T08:00:06Z").is_some());
+}
+
+#[test]
+fn a_claim_of_another_host_is_freed_only_after_its_expiry() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    home.tick("2026-08-21T09:00:00Z");
+    let claimed = home.claim("t", "2026-08-21T09:00:00Z").unwrap();
+    let begun = key(&claimed, "t");
+    home.store.step(|t| t.begin_execution(&begun, when("2026-08-21T09:00:01Z"))).unwrap();
+    let free = |home: &mut Home, at: &str| {
+        let heir = claim("h", when(at));
+        home.store.step(|t| t.free_executions(&BTreeSet::new(), &heir)).unwrap();
+        home.history("a")[0].1
+    };
+    assert_eq!(free(&mut home, "2026-08-21T09:04:59Z"), ExecutionState::Running);
+    let beat = home.store.step(|t| t.beat_execution(&begun, when("2026-08-21T09:04:59Z"))).unwrap().0;
+    assert_eq!(beat, Held::Ours);
+    assert_eq!(free(&mut home, "2026-08-21T09:09:58Z"), ExecutionState::Running, "it lives");
+    assert_eq!(free(&mut home, "2026-08-21T09:09:59Z"), ExecutionState::Unknown);
+    assert_eq!(home.row("a").state, JobState::Scheduled, "the job is free again");
+    let end = ended(begun, ExecutionState::Succeeded, when("2026-08-21T09:10:00Z"));
+    assert_eq!(home.store.step(|t| t.end_execution(&end)).unwrap().0, Held::Lost);
+}
+
+#[test]
+fn a_run_that_ends_between_found_dead_and_freed_keeps_its_end() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    home.tick("2026-08-21T09:00:00Z");
+    let claimed = home.claim("t", "2026-08-21T09:00:00Z").unwrap();
+    let dead = BTreeSet::from([key(&claimed, "t")]);
+    let end = ended(key(&claimed, "t"), ExecutionState::Succeeded, when("2026-08-21T09:00:03Z"));
+    home.store.step(|t| t.end_execution(&end)).unwrap();
+    let heir = claim("h", when("2026-08-21T09:00:04Z"));
+    let (freed, told) = home.store.step(|t| t.free_executions(&dead, &heir)).unwrap();
+    assert!(freed.is_empty() && told.is_empty());
+    assert_eq!(home.history("a")[0].1, ExecutionState::Succeeded);
+}
+
+#[test]
+fn a_fire_that_never_began_is_restored_once() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    home.tick("2026-08-21T09:00:00Z");
+    for (token, state) in [("t", ExecutionState::Waiting), ("u", ExecutionState::Interrupted)] {
+        let claimed = home.claim(token, "2026-08-21T09:00:00Z").unwrap();
+        let heir = claim("h", when("2026-08-21T09:00:01Z"));
+        home.store.step(|t| t.free_executions(&BTreeSet::from([key(&claimed, token)]), &heir)).unwrap();
+        assert_eq!(home.history("a")[0].1, state);
+    }
+    assert!(home.claim("v", "2026-08-21T09:00:02Z").is_none());
+}
+
+#[test]
+fn slots_that_pass_during_a_pause_are_one_row_and_never_caught_up() {
+    let mut home = Home::with(&[job("a", "0 * * * *")], "2026-08-21T08:30:00Z");
+    let id = "a".parse().unwrap();
+    home.store.step(|t| t.pause_job(&id, Some("holiday"), when("2026-08-21T08:31:00Z"))).unwrap();
+    assert_eq!((home.tick("2026-08-21T12:10:00Z"), home.next("a")), (0, None));
+    // The file that says nothing of it is read again: the pause stays.
+    home.sync(&[Definition { repeat: Some(9), ..job("a", "0 * * * *") }], "2026-08-21T12:20:00Z");
+    assert!(matches!(home.row("a").state, JobState::Paused { .. }));
+    home.store.step(|t| t.resume_job(&id, when("2026-08-21T12:30:00Z"))).unwrap();
+    let slots = Slots { first: when("2026-08-21T09:00:00Z"), last: when("2026-08-21T12:00:00Z"), count: 4 };
+    assert_eq!(home.history("a"), [(Some(slots), ExecutionState::Skipped, How::Late)]);
+    assert_eq!(home.next("a"), Some(when("2026-08-21T13:00:00Z")));
+    let why = home.store.queries().executions(Some(&id), None, 1).unwrap()[0].why.clone();
+    assert_eq!(why.as_deref(), Some("paused: holiday"));
+}
+
+#[test]
+fn a_job_that_vanishes_keeps_its_state_and_is_taken_up_again() {
+    let often = || Definition { repeat: Some(5), ..job("a", "0 * * * *") };
+    let mut home = Home::with(&[often(), job("b", "0 * * * *")], "2026-08-21T08:30:00Z");
+    home.tick("2026-08-21T09:00:00Z");
+    home.sync(&[job("b", "0 * * * *")], "2026-08-21T09:30:00Z");
+    assert!(matches!(home.row("a").state, JobState::Vanished { .. }));
+    let alerts = home.store.queries().alerts(9).unwrap();
+    assert_eq!(alerts[0].words, "job a is gone from jobs.json; its state is kept for 30 days");
+    assert_eq!(home.history("a")[0].1, ExecutionState::Skipped, "what waited never begins");
+    home.sync(&[often(), job("b", "0 * * * *")], "2026-08-21T11:30:00Z");
+    assert_eq!(home.store.queries().alerts(9).unwrap(), []);
+    assert_eq!((home.next("a"), home.row("a").runs_left), (Some(when("2026-08-21T12:00:00Z")), Some(4)));
+    let away = Slots { first: when("2026-08-21T10:00:00Z"), last: when("2026-08-21T11:00:00Z"), count: 2 };
+    assert_eq!(home.history("a")[1].0, Some(away));
+}
+
+#[test]
+fn one_bad_record_harms_no_other_job_and_does_not_fire() {
+    let bad = SeenRecord {
+        text: "{\"id\":\"bad\",\"schedule\":7}".to_owned(),
+        id: Some("bad".parse().unwrap()),
+        definition: None,
+        imported: Imported::default(),
+        faults: vec!["schedule 7: must be a text".to_owned()],
+    };
+    let nobody = SeenRecord { id: None, text: "7".to_owned(), ..bad.clone() };
+    let double = record(&job("good", "* * * * *"));
+    let records =
+        vec![nobody, record(&job("good", "0 9 * * *")), bad, record(&job("never", "0 0 30 2 *")), double];
+    let mut home = Home::with(&[], "2026-08-21T08:00:00Z");
+    let seen = JobsSeen { records, ..seen(&[], when("2026-08-21T08:00:00Z")) };
+    home.store.step(|t| t.sync_jobs(&seen)).unwrap();
+    for minute in 0..3 {
+        assert_eq!(home.tick(&format!("2026-08-21T09:{minute:02}:00Z")), usize::from(minute == 0));
+    }
+    let page = home.store.queries().jobs("state:error", 9, when("2026-08-21T09:00:00Z")).unwrap();
+    let names: Vec<_> = page.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!((names, page.total), (vec!["record 1", "record 5", "bad", "never"], 5));
+    assert_eq!(home.store.queries().stored_records().unwrap().len(), 5);
+}
+
+#[test]
+fn a_job_is_flagged_at_the_third_failure_in_a_row_until_it_works() {
+    let mut home = Home::with(&[job("a", "0 * * * *")], "2026-08-21T08:30:00Z");
+    let mut run_to = |hour: u32, state| {
+        home.tick(&format!("2026-08-21T{hour:02}:00:00Z"));
+        let now = format!("2026-08-21T{hour:02}:00:01Z");
+        let claimed = home.claim("t", &now).unwrap();
+        home.store.step(|t| t.end_execution(&ended(key(&claimed, "t"), state, when(&now)))).unwrap();
+        (home.row("a").state, home.store.queries().alerts(9).unwrap().len())
+    };
+    let (fails, cut) = (ExecutionState::Failed, ExecutionState::Interrupted);
+    for (hour, state, expected) in [
+        (9, fails, (JobState::Scheduled, 0)),
+        (10, fails, (JobState::Scheduled, 0)),
+        (11, cut, (JobState::Scheduled, 0)),
+        (12, ExecutionState::TimedOut, (JobState::Flagged, 1)),
+        (13, fails, (JobState::Flagged, 1)),
+        (14, ExecutionState::Succeeded, (JobState::Scheduled, 0)),
+    ] {
+        assert_eq!(run_to(hour, state), expected, "{hour}");
+    }
+}
+
+#[test]
+fn slots_that_a_clock_stranded_ahead_are_computed_anew() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    home.tick("2027-08-21T09:30:00Z");
+    assert_eq!(home.next("a"), Some(when("2027-08-22T09:00:00Z")));
+    assert_eq!(home.tick("2026-08-21T09:30:00Z"), 0);
+    assert_eq!(home.next("a"), Some(when("2026-08-22T09:00:00Z")));
+    // Back by less than a minute: nothing is computed anew, nothing is taken twice.
+    home.tick("2026-08-22T09:00:00Z");
+    assert_eq!(home.tick("2026-08-22T08:59:30Z"), 0);
+    assert_eq!(home.next("a"), Some(when("2026-08-23T09:00:00Z")));
+}
+
+#[test]
+fn what_another_scheduler_wrote_counts_once_and_never_makes_a_run() {
+    let imported = Imported {
+        next_run_at: Some(when("2026-08-20T09:00:00Z")),
+        last_run_at: Some(when("2026-08-19T09:00:00Z")),
+        completed: Some(2),
+        ..Imported::default()
+    };
+    let daily = Definition { repeat: Some(5), ..job("a", "0 9 * * *") };
+    let records = |completed| {
+        let imported = Imported { completed: Some(completed), ..imported.clone() };
+        let text = format!("{completed}");
+        vec![SeenRecord { imported, text, ..record(&daily) }]
+    };
+    let mut home = Home::with(&[], "2026-08-21T08:00:00Z");
+    for (completed, at) in [(2, "2026-08-21T10:00:00Z"), (4, "2026-08-21T10:00:05Z")] {
+        let seen = JobsSeen { records: records(completed), ..seen(&[], when(at)) };
+        home.store.step(|t| t.sync_jobs(&seen)).unwrap();
+        assert_eq!(home.tick(at), 0);
+        assert_eq!((home.row("a").runs_left, home.next("a")), (Some(3), Some(when("2026-08-22T09:00:00Z"))));
+    }
+}
+
+#[test]
+fn each_run_has_an_empty_memory_and_one_beside_another_has_a_thread_of_its_own() {
+    let often = Definition { overlap: Overlap::Allow, ..job("a", "* * * * *") };
+    let mut home = Home::with(&[often], "2026-08-21T08:00:00Z");
+    let mut begin = |minute: u32, session| {
+        let now = when(&format!("2026-08-21T08:{minute:02}:00Z"));
+        home.tick(&now.to_rfc3339());
+        let token = format!("t{minute}");
+        let claimed = home.store.step(|t| t.claim_execution(&claim(&token, now))).unwrap().0.unwrap();
+        let key = key(&claimed, &token);
+        home.store.step(|t| t.begin_execution(&key, now)).unwrap();
+        let message = NewMessage {
+            to: "agent:main:cron:job:a".parse().unwrap(),
+            source: Source::Job,
+            fresh: SessionId::new(now, minute),
+            at: now,
+            ..message("a", "look", 0)
+        };
+        let turn = RunTurn { claim: key.clone(), message, session };
+        let begun = home.store.step(|t| t.begin_run_turn(&turn)).unwrap().0.unwrap();
+        let session = home.store.queries().session(&begun.session).unwrap().unwrap().session;
+        let (turn, id) = (begun.turn, begun.session.clone());
+        let finish = |home: &mut Home| {
+            home.store.step(|t| t.finish_turn(&TurnEnd { at: now, ..end(turn, Outcome::Done, 0) })).unwrap();
+            home.store
+                .step(|t| t.end_execution(&ended(key.clone(), ExecutionState::Succeeded, now)))
+                .unwrap();
+        };
+        if minute != 3 {
+            finish(&mut home);
+        }
+        (session.key.to_string(), id)
+    };
+    let (first_key, first) = begin(1, SessionMode::Fresh);
+    let (second_key, second) = begin(2, SessionMode::Fresh);
+    assert_eq!((first_key.as_str(), &first_key), ("agent:main:cron:job:a", &second_key));
+    assert_ne!(first, second);
+    let (_, third) = begin(3, SessionMode::Keep);
+    assert_eq!(third, second, "the memory is kept");
+    let (beside, _) = begin(4, SessionMode::Fresh);
+    assert_eq!(beside, "agent:main:cron:job:a:4");
+    let ended = home.store.queries().session(&first).unwrap().unwrap().session.ended.unwrap();
+    assert_eq!(ended.reason, EndReason::SessionReset);
+
+    // A crash cuts the turn: no session of a job is resumed, and its run ends as interrupted.
+    let now = when("2026-08-21T09:00:00Z");
+    home.store.step(|t| t.open_run(&NewRun { at: now, ..run(3, 0) })).unwrap();
+    let claims = home.store.queries().open_claims().unwrap();
+    let dead = claims.into_iter().map(|(key, _)| key).collect();
+    home.store.step(|t| t.free_executions(&dead, &claim("h", now))).unwrap();
+    assert_eq!(home.history("a")[2].1, ExecutionState::Interrupted);
+    assert_eq!(home.store.queries().counts().unwrap().running, 0);
+}
+
+#[test]
+fn a_turn_that_had_ended_when_its_engine_died_is_settled_by_the_next() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    let now = when("2026-08-21T09:00:00Z");
+    home.tick("2026-08-21T09:00:00Z");
+    let claimed = home.claim("t", "2026-08-21T09:00:00Z").unwrap();
+    let old = key(&claimed, "t");
+    home.store.step(|t| t.begin_execution(&old, now)).unwrap();
+    let to = "agent:main:cron:job:a".parse().unwrap();
+    let message = NewMessage { to, source: Source::Job, ..message("a", "look", 0) };
+    let turn = RunTurn { claim: old.clone(), message, session: SessionMode::Fresh };
+    let begun = home.store.step(|t| t.begin_run_turn(&turn)).unwrap().0.unwrap();
+    home.store.step(|t| t.finish_turn(&end(begun.turn, Outcome::Done, 0))).unwrap();
+    let heir = claim("heir", when("2026-08-21T09:00:30Z"));
+    let (inherited, _) =
+        home.store.step(|t| t.free_executions(&BTreeSet::from([old.clone()]), &heir)).unwrap();
+    assert_eq!(inherited[0].execution.turn, Some(begun.turn));
+    assert_eq!(inherited[0].execution.state, ExecutionState::Running);
+    for (token, held) in [("t", Held::Lost), ("heir", Held::Ours)] {
+        let end = ended(key(&inherited[0], token), ExecutionState::Succeeded, now);
+        assert_eq!(home.store.step(|t| t.end_execution(&end)).unwrap().0, held, "{token}");
+    }
+}
+
+#[test]
+fn nothing_is_fired_or_claimed_while_the_engine_is_on_hold() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    let hold = NewGate::Hold("quiet".to_owned());
+    home.store.step(|t| t.set_gate(&hold, when("2026-08-21T08:30:00Z"))).unwrap();
+    assert_eq!(home.tick("2026-08-21T09:00:00Z"), 0);
+    home.store.step(|t| t.set_gate(&NewGate::Release, when("2026-08-21T09:10:00Z"))).unwrap();
+    assert_eq!(home.tick("2026-08-21T09:10:00Z"), 1);
+    assert_eq!(home.history("a")[0].2, How::Late);
+    home.store.step(|t| t.set_gate(&hold, when("2026-08-21T09:11:00Z"))).unwrap();
+    assert!(home.claim("t", "2026-08-21T09:11:00Z").is_none());
 }

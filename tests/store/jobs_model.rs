@@ -1,125 +1,778 @@
-//! Scheduled tasks of the model.
-#![allow(unused_imports)]
-use super::model::Model;
-use std::collections::BTreeSet;
+//! Scheduled tasks as simply as they can be said: lists in memory, with the domain's decisions.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono_tz::Tz;
 
 use switchboard::domain::Time;
-use switchboard::domain::api::{FileTrouble, JobFound, JobsPage, TimelineRow};
-use switchboard::domain::cron::{Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, JobId};
-use switchboard::domain::id::ExecutionId;
-use switchboard::domain::turn::Begun;
+use switchboard::domain::alert::{AlertChange, AlertKey, by_cron_event, by_job_event};
+use switchboard::domain::api::{
+    EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
+    TimelineRow,
+};
+use switchboard::domain::cron::plan::Row;
+use switchboard::domain::cron::{
+    CLAIM_LIFE, COMPLETED_SHOWN, Change, Claim, ClaimKey, Counting, CronEvent, Definition, Delivery,
+    DeliveryState, Execution, ExecutionState, How, JobEvent, JobId, JobStanding, OpenRuns, Overlap,
+    SessionMode, Slots,
+};
+use switchboard::domain::event::{Event, EventKind, Level};
+use switchboard::domain::id::{ExecutionId, KeyParts, SessionKey};
+use switchboard::domain::marker::Clearing;
+use switchboard::domain::queue::{Gate, Refusal};
+use switchboard::domain::schedule::Schedule;
+use switchboard::domain::session::{Beginning, EndReason};
+use switchboard::domain::turn::{Begun, TurnState};
 use switchboard::store::*;
 
+use super::model::Model;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Jobs {
+    jobs: BTreeMap<JobId, Job>,
+    unowned: Vec<(usize, SeenRecord)>,
+    executions: Vec<Execution>,
+    file: JobsFileState,
+    zone: Option<Tz>,
+    read_at: Option<Time>,
+    last_pass: Option<Time>,
+    made: i64,
+}
+
+#[derive(Debug, Clone)]
+struct Job {
+    standing: JobStanding,
+    record: SeenRecord,
+    place: Option<usize>,
+}
+
+impl Job {
+    fn definition(&self) -> Option<&Definition> {
+        self.record.definition.as_deref()
+    }
+
+    fn said(&self) -> std::result::Result<&Definition, &[String]> {
+        said(&self.record)
+    }
+
+    fn name(&self, id: &JobId) -> String {
+        self.definition().and_then(|it| it.name.clone()).unwrap_or_else(|| id.to_string())
+    }
+
+    fn overlap(&self) -> Overlap {
+        self.definition().map_or(Overlap::Skip, |definition| definition.overlap)
+    }
+}
+
+fn said(record: &SeenRecord) -> std::result::Result<&Definition, &[String]> {
+    match &record.definition {
+        Some(definition) if record.faults.is_empty() => Ok(definition),
+        _ => Err(&record.faults),
+    }
+}
+
+fn nothing<T>(why: String) -> Result<T> {
+    Err(StoreError::Refused(Refusal::NothingTo(why)))
+}
+
+fn is_busy(execution: &&Execution) -> bool {
+    matches!(execution.state, ExecutionState::Claimed | ExecutionState::Running)
+}
+
+impl Model {
+    fn tell_job(&mut self, job: &JobId, what: JobEvent, at: Time) {
+        let alert = by_job_event(job, &what);
+        self.tell(None, EventKind::Job { job: job.clone(), what }, at);
+        self.change_alert(alert, at);
+    }
+
+    fn tell_cron(&mut self, what: CronEvent, at: Time) {
+        let alert = by_cron_event(&what);
+        self.tell(None, EventKind::Cron(what), at);
+        self.change_alert(alert, at);
+    }
+
+    fn change_alert(&mut self, change: Option<AlertChange>, at: Time) {
+        match change {
+            Some(AlertChange::Raise(new)) => self.raise(&new, at),
+            Some(AlertChange::Resolve(key)) => drop(self.resolve(&key, at)),
+            None => {}
+        }
+    }
+
+    fn job_mut(&mut self, id: &JobId) -> &mut Job {
+        self.jobs.jobs.get_mut(id).unwrap()
+    }
+
+    fn in_file(&self, id: &JobId) -> Result<Job> {
+        match self.jobs.jobs.get(id) {
+            Some(job) if job.standing.vanished_at.is_none() => Ok(job.clone()),
+            _ => nothing(format!("there is no job {id} in jobs.json")),
+        }
+    }
+
+    fn of_job<'a>(&'a self, id: &'a JobId) -> impl DoubleEndedIterator<Item = &'a Execution> {
+        self.jobs.executions.iter().filter(move |execution| execution.job == *id)
+    }
+
+    fn waiting_of(&self, id: &JobId) -> Vec<ExecutionId> {
+        let waits = |it: &&Execution| it.state == ExecutionState::Waiting;
+        self.of_job(id).filter(waits).map(|it| it.id).collect()
+    }
+
+    fn busy_of(&self, id: &JobId) -> Vec<ExecutionId> {
+        self.of_job(id).filter(is_busy).map(|it| it.id).collect()
+    }
+
+    fn open_of(&self, id: &JobId) -> OpenRuns {
+        OpenRuns { waiting: self.waiting_of(id).len(), busy: self.busy_of(id).len() }
+    }
+
+    fn settle_job(&mut self, id: &JobId, at: Time) {
+        let open = self.open_of(id);
+        if let Some(news) = self.job_mut(id).standing.complete_if_done(open, at) {
+            self.tell_job(id, news, at);
+        }
+    }
+
+    fn keep_change(&mut self, id: &JobId, change: Change, at: Time) {
+        for row in change.rows {
+            self.keep_row(id, row, at);
+        }
+        for news in change.news {
+            self.tell_job(id, news, at);
+        }
+    }
+
+    fn add(
+        &mut self,
+        job: &JobId,
+        slots: Option<Slots>,
+        how: How,
+        state: ExecutionState,
+        at: Time,
+    ) -> ExecutionId {
+        self.jobs.made += 1;
+        let id = ExecutionId(self.jobs.made);
+        self.jobs.executions.push(Execution {
+            id,
+            job: job.clone(),
+            slots,
+            how,
+            state,
+            taken_at: at,
+            began_at: None,
+            ended_at: state.is_over().then_some(at),
+            why: None,
+            attempt: 1,
+            claim: None,
+            session: None,
+            turn: None,
+            output: None,
+            deliveries: Vec::new(),
+        });
+        id
+    }
+
+    fn keep_row(&mut self, job: &JobId, row: Row, at: Time) -> bool {
+        let first = row.slots().first;
+        if self.of_job(job).any(|it| it.slots.is_some_and(|slots| slots.first == first)) {
+            return false;
+        }
+        match row {
+            Row::Fire { slots, how } => {
+                let execution = self.add(job, Some(slots), how, ExecutionState::Waiting, at);
+                self.tell_job(job, JobEvent::Fired { execution, slots: Some(slots), how }, at);
+            }
+            Row::NotRun { slots, state, why } => {
+                let execution = self.add(job, Some(slots), How::Late, state, at);
+                self.execution_mut(execution).why = Some(why.clone());
+                self.tell_job(job, JobEvent::NotRun { execution, slots, state, why }, at);
+            }
+        }
+        true
+    }
+
+    fn execution_mut(&mut self, id: ExecutionId) -> &mut Execution {
+        self.jobs.executions.iter_mut().find(|it| it.id == id).unwrap()
+    }
+
+    fn drop_fire(&mut self, job: &JobId, execution: ExecutionId, why: &str, at: Time) {
+        let fire = self.execution_mut(execution);
+        fire.state = ExecutionState::Skipped;
+        fire.ended_at = Some(at);
+        fire.why = Some(why.to_owned());
+        let (state, why) = (ExecutionState::Skipped, Some(why.to_owned()));
+        self.tell_job(job, JobEvent::RunEnded { execution, state, why }, at);
+    }
+
+    fn drop_waiting(&mut self, job: &JobId, why: &str, at: Time) {
+        for execution in self.waiting_of(job) {
+            self.drop_fire(job, execution, why, at);
+        }
+    }
+
+    fn held(&self, key: &ClaimKey) -> Option<&Execution> {
+        let is_held = |it: &&Execution| {
+            it.id == key.execution && it.claim.as_ref().is_some_and(|claim| claim.token == key.token)
+        };
+        self.jobs.executions.iter().filter(is_busy).find(is_held)
+    }
+
+    fn give(&mut self, id: ExecutionId, claim: &NewClaim) -> Claimed {
+        let execution = self.execution_mut(id);
+        execution.claim = Some(Claim {
+            owner: claim.owner.clone(),
+            token: claim.token.clone(),
+            since: claim.at,
+            beat_at: claim.at,
+            expires_at: claim.at + CLAIM_LIFE,
+        });
+        let execution = execution.clone();
+        let definition = self.jobs.jobs[&execution.job].definition().unwrap().clone();
+        Claimed { execution, definition }
+    }
+
+    fn over(&mut self, id: ExecutionId, state: ExecutionState, why: Option<String>, at: Time) -> JobId {
+        let execution = self.execution_mut(id);
+        execution.state = state;
+        execution.ended_at = Some(at);
+        execution.why.clone_from(&why);
+        let job = execution.job.clone();
+        self.tell_job(&job, JobEvent::RunEnded { execution: id, state, why }, at);
+        job
+    }
+
+    fn count_end(&mut self, job: &JobId, state: ExecutionState, at: Time) {
+        if let Some(news) = self.job_mut(job).standing.run_ended(state) {
+            self.tell_job(job, news, at);
+        }
+        self.settle_job(job, at);
+    }
+
+    fn left_over(
+        &self,
+        execution: &Execution,
+        dead: bool,
+    ) -> std::result::Result<bool, (ExecutionState, String)> {
+        let claim = execution.claim.as_ref().unwrap();
+        let gone = match dead {
+            true => format!("{} died", claim.holder()),
+            false => format!(
+                "{} gave no sign of life since {}",
+                claim.holder(),
+                claim.beat_at.format("%H:%M:%S UTC")
+            ),
+        };
+        if execution.state == ExecutionState::Claimed {
+            let again = format!("{gone} before it began, for the second time");
+            return if execution.attempt == 1 {
+                Ok(false)
+            } else {
+                Err((ExecutionState::Interrupted, again))
+            };
+        }
+        match execution.turn.map(|turn| self.turn_state(turn)) {
+            Some(TurnState::Done | TurnState::Failed) => Ok(true),
+            Some(TurnState::Interrupted) => Err((ExecutionState::Interrupted, gone)),
+            Some(TurnState::Running) | None => Err((ExecutionState::Unknown, gone)),
+        }
+    }
+
+    fn job_row(&self, id: &JobId, job: &Job) -> JobRow {
+        let standing = &job.standing;
+        let runs: Vec<&Execution> = self
+            .of_job(id)
+            .rev()
+            .filter(|it| it.began_at.is_some() && it.ended_at.is_some())
+            .take(12)
+            .collect();
+        let took = |run: &&Execution| (run.ended_at.unwrap() - run.began_at.unwrap()).num_milliseconds();
+        JobRow {
+            id: Some(id.clone()),
+            place: job.place.unwrap_or_default(),
+            name: job.name(id),
+            state: standing.state(self.open_of(id)),
+            schedule: job.definition().map_or_else(|| standing.schedule.clone(), |it| it.schedule.clone()),
+            words: standing.schedule.parse::<Schedule>().map(|it| it.words()).unwrap_or_default(),
+            zone: standing.zone.name().to_owned(),
+            next: standing.ahead.next,
+            last: self.of_job(id).next_back().cloned(),
+            last_run: runs.iter().copied().find(|run| run.state.verdict().is_some()).cloned(),
+            failures: standing.failures,
+            runs_left: standing.runs_left(job.definition().and_then(|it| it.repeat)),
+            durations: runs.iter().rev().filter_map(|run| u64::try_from(took(run)).ok()).collect(),
+        }
+    }
+
+    pub(crate) fn job_ids(&self) -> Vec<JobId> {
+        self.jobs.jobs.keys().cloned().collect()
+    }
+}
+
 impl JobTransitions for Model {
-    fn sync_jobs(&mut self, _seen: &JobsSeen) -> Result<Synced> {
-        Err(switchboard::store::StoreError::Closed)
+    fn sync_jobs(&mut self, seen: &JobsSeen) -> Result<Synced> {
+        let zone_moved = self.jobs.zone != Some(seen.zone);
+        self.jobs.zone = Some(seen.zone);
+        let (mut synced, mut unowned, mut met) = (Synced::default(), Vec::new(), BTreeSet::new());
+        let mut gone: BTreeMap<JobId, ()> = self
+            .jobs
+            .jobs
+            .iter()
+            .filter(|(_, job)| job.place.is_some())
+            .map(|(id, _)| (id.clone(), ()))
+            .collect();
+        for (place, record) in seen.records.iter().enumerate() {
+            let Some(id) = record.id.clone().filter(|id| met.insert(id.clone())) else {
+                unowned.push((place, record.clone()));
+                continue;
+            };
+            gone.remove(&id);
+            let Some(job) = self.jobs.jobs.get_mut(&id) else {
+                let (standing, change) =
+                    JobStanding::first_seen(said(record), &record.imported, seen.zone, seen.at);
+                let job = Job { standing, record: record.clone(), place: Some(place) };
+                self.jobs.jobs.insert(id.clone(), job);
+                self.keep_change(&id, change, seen.at);
+                self.settle_job(&id, seen.at);
+                synced.appeared += 1;
+                continue;
+            };
+            let was_there = job.place.replace(place).is_some();
+            let same = was_there && (&job.record.text, &job.record.faults) == (&record.text, &record.faults);
+            let by_zone = zone_moved && record.definition.as_ref().is_some_and(|it| it.timezone.is_none());
+            if same && !by_zone {
+                continue;
+            }
+            let before = std::mem::replace(&mut job.record, record.clone());
+            let mut standing = job.standing.clone();
+            let change = standing.seen_again(before.definition.as_deref(), job.said(), seen.zone, seen.at);
+            job.standing = standing;
+            let unusable = !job.standing.trouble.is_empty();
+            self.keep_change(&id, change, seen.at);
+            if unusable {
+                self.drop_waiting(&id, "its record could not be used any more", seen.at);
+            }
+            self.settle_job(&id, seen.at);
+            if was_there {
+                synced.changed += 1;
+            } else {
+                synced.appeared += 1;
+            }
+        }
+        for id in gone.into_keys() {
+            let job = self.job_mut(&id);
+            job.place = None;
+            let before = job.record.definition.clone();
+            let change = job.standing.vanish(before.as_deref(), seen.at);
+            self.keep_change(&id, change, seen.at);
+            self.drop_waiting(&id, "it is gone from jobs.json", seen.at);
+            synced.vanished += 1;
+        }
+        let news = self.jobs.unowned != unowned || synced != Synced::default();
+        self.jobs.unowned = unowned;
+        let file = match seen.file {
+            SeenFile::Read => JobsFileState::Read { at: seen.at },
+            SeenFile::Missing => JobsFileState::Missing,
+        };
+        let other = std::mem::discriminant(&file) != std::mem::discriminant(&self.jobs.file);
+        self.jobs.file = file;
+        self.jobs.read_at = Some(seen.at);
+        if news || other {
+            let there = || self.jobs.jobs.values().filter(|job| job.standing.vanished_at.is_none());
+            let jobs = there().filter(|job| job.standing.trouble.is_empty()).count();
+            let in_error = there().count() - jobs + self.jobs.unowned.len();
+            self.tell_cron(CronEvent::FileRead { jobs, in_error }, seen.at);
+        }
+        Ok(synced)
     }
 
-    fn jobs_unreadable(&mut self, _trouble: &FileTrouble, _at: Time) -> Result<()> {
-        Err(switchboard::store::StoreError::Closed)
+    fn jobs_unreadable(&mut self, trouble: &FileTrouble, at: Time) -> Result<()> {
+        let since = match &self.jobs.file {
+            JobsFileState::Unreadable { trouble: known, .. } if known == trouble => return Ok(()),
+            JobsFileState::Unreadable { since, .. } => *since,
+            JobsFileState::Missing | JobsFileState::Read { .. } => at,
+        };
+        let (trouble, stored_at) = (trouble.clone(), self.jobs.read_at);
+        let why = trouble.why.clone();
+        self.jobs.file = JobsFileState::Unreadable { since, trouble, stored_at };
+        let understood = |job: &&Job| job.place.is_some() && job.definition().is_some();
+        let unowned = self.jobs.unowned.iter().filter(|(_, record)| record.definition.is_some());
+        let stored = self.jobs.jobs.values().filter(understood).count() + unowned.count();
+        self.tell_cron(CronEvent::FileUnreadable { why, stored }, at);
+        Ok(())
     }
 
-    fn fire_due(&mut self, _tick: &Tick) -> Result<Ticked> {
-        Err(switchboard::store::StoreError::Closed)
+    fn fire_due(&mut self, tick: &Tick) -> Result<Ticked> {
+        let mut ticked = Ticked { fired: 0, due: 0, replaced: Vec::new(), next: None };
+        if self.gate() == Gate::Open {
+            let last = self.jobs.last_pass.replace(tick.at);
+            if let Some(from) = last.filter(|last| tick.at < *last - chrono::TimeDelta::seconds(60)) {
+                for id in self.job_ids() {
+                    let job = self.job_mut(&id);
+                    let ahead = job.standing.ahead;
+                    if ahead.settled > tick.at && (ahead.due.is_some() || job.standing.paused.is_some()) {
+                        let definition = job.record.definition.clone();
+                        if let Some(definition) = definition {
+                            job.standing.clock_went_back(&definition, tick.at);
+                        }
+                        self.settle_job(&id, tick.at);
+                    }
+                }
+                self.tell_cron(CronEvent::ClockWentBack { from }, tick.at);
+            }
+            let mut due: Vec<(Time, JobId)> = self
+                .jobs
+                .jobs
+                .iter()
+                .filter_map(|(id, job)| {
+                    Some((job.standing.ahead.due.filter(|due| *due <= tick.at)?, id.clone()))
+                })
+                .collect();
+            due.sort();
+            due.truncate(tick.limit);
+            ticked.due = due.len();
+            for (_, id) in due {
+                let (waiting, busy) = (self.waiting_of(&id), self.busy_of(&id));
+                let job = self.job_mut(&id);
+                let definition = job.record.definition.clone().unwrap();
+                let plan = job.standing.fire(&definition, waiting.clone(), busy, tick.at).unwrap();
+                for execution in plan.replaced {
+                    if waiting.contains(&execution) {
+                        self.drop_fire(
+                            &id,
+                            execution,
+                            "a newer fire replaces it (overlap: replace)",
+                            tick.at,
+                        );
+                    } else {
+                        ticked.replaced.push(execution);
+                    }
+                }
+                for row in plan.rows {
+                    let fires = matches!(row, Row::Fire { .. });
+                    ticked.fired += usize::from(self.keep_row(&id, row, tick.at) && fires);
+                }
+                self.settle_job(&id, tick.at);
+            }
+        }
+        ticked.next = self.next_due()?.slot;
+        Ok(ticked)
     }
 
-    fn run_job_now(&mut self, _job: &JobId, _counting: Counting, _at: Time) -> Result<ExecutionId> {
-        Err(switchboard::store::StoreError::Closed)
+    fn run_job_now(&mut self, id: &JobId, counting: Counting, at: Time) -> Result<ExecutionId> {
+        let job = self.in_file(id)?;
+        let Some(definition) = job.definition().filter(|_| job.standing.trouble.is_empty()) else {
+            return nothing(format!("job {id} can't be used: {}", job.standing.trouble.join("; ")));
+        };
+        if definition.overlap == Overlap::Skip
+            && let Some(&execution) = self.busy_of(id).first().or(self.waiting_of(id).first())
+        {
+            let claim = self.execution_mut(execution).claim.clone();
+            let holder = claim.map_or(", which waits for a worker".to_owned(), |claim| {
+                format!(", claimed by {} {} s ago", claim.holder(), (at - claim.since).num_seconds())
+            });
+            return nothing(format!("job {id} has run {execution} already{holder} (overlap: skip)"));
+        }
+        if counting == Counting::Counts {
+            self.job_mut(id).standing.count_run(definition);
+        }
+        let execution = self.add(id, None, How::RunNow, ExecutionState::Waiting, at);
+        self.tell_job(id, JobEvent::Fired { execution, slots: None, how: How::RunNow }, at);
+        self.settle_job(id, at);
+        Ok(execution)
     }
 
-    fn claim_execution(&mut self, _claim: &NewClaim) -> Result<Option<Claimed>> {
-        Err(switchboard::store::StoreError::Closed)
+    fn claim_execution(&mut self, claim: &NewClaim) -> Result<Option<Claimed>> {
+        if self.gate() != Gate::Open || self.open_claims()?.len() >= claim.max_parallel {
+            return Ok(None);
+        }
+        let may_begin = |it: &&Execution| {
+            it.state == ExecutionState::Waiting
+                && (self.jobs.jobs[&it.job].overlap() == Overlap::Allow || self.busy_of(&it.job).is_empty())
+        };
+        let Some(id) = self.jobs.executions.iter().find(may_begin).map(|it| it.id) else { return Ok(None) };
+        self.execution_mut(id).state = ExecutionState::Claimed;
+        Ok(Some(self.give(id, claim)))
     }
 
-    fn begin_execution(&mut self, _claim: &ClaimKey, _at: Time) -> Result<Held> {
-        Err(switchboard::store::StoreError::Closed)
+    fn begin_execution(&mut self, claim: &ClaimKey, at: Time) -> Result<Held> {
+        let Some(job) =
+            self.held(claim).filter(|it| it.state == ExecutionState::Claimed).map(|it| it.job.clone())
+        else {
+            return Ok(Held::Lost);
+        };
+        let execution = self.execution_mut(claim.execution);
+        execution.state = ExecutionState::Running;
+        execution.began_at = Some(at);
+        self.tell_job(&job, JobEvent::RunBegan { execution: claim.execution }, at);
+        Ok(Held::Ours)
     }
 
-    fn begin_run_turn(&mut self, _turn: &RunTurn) -> Result<Option<Begun>> {
-        Err(switchboard::store::StoreError::Closed)
+    fn begin_run_turn(&mut self, run: &RunTurn) -> Result<Option<Begun>> {
+        let Some(execution) = self.held(&run.claim).cloned() else { return Ok(None) };
+        let at = run.message.at;
+        let mut key = run.message.to.clone();
+        if self.at_key(&key).is_some_and(|own| self.is_taken(&own)) {
+            let thread = execution.id.to_string();
+            key = SessionKey::build(KeyParts { thread_id: Some(&thread), ..key.parts() }).unwrap();
+        }
+        if run.session == SessionMode::Fresh
+            && let Some(old) = self.at_key(&key)
+        {
+            let fresh = &run.message.fresh;
+            self.end_session(&old, EndReason::SessionReset, Clearing::New, fresh, at);
+            self.make(&key, fresh, Some(old), None, Beginning::Fresh, at);
+        }
+        let message = NewMessage { to: key, ..run.message.clone() };
+        let Some(begun) = self.accept_message(&message)?.begun else {
+            return nothing("no turn begins now: the engine is on hold or stops".to_owned());
+        };
+        let kept = self.execution_mut(execution.id);
+        kept.session = Some(begun.session.clone());
+        kept.turn = Some(begun.turn);
+        let (session, turn) = (begun.session.clone(), begun.turn);
+        self.tell_job(&execution.job, JobEvent::AgentBegan { execution: execution.id, session, turn }, at);
+        Ok(Some(begun))
     }
 
-    fn beat_execution(&mut self, _claim: &ClaimKey, _at: Time) -> Result<Held> {
-        Err(switchboard::store::StoreError::Closed)
+    fn beat_execution(&mut self, claim: &ClaimKey, at: Time) -> Result<Held> {
+        if self.held(claim).is_none() {
+            return Ok(Held::Lost);
+        }
+        let held = self.execution_mut(claim.execution).claim.as_mut().unwrap();
+        held.beat_at = at;
+        held.expires_at = at + CLAIM_LIFE;
+        Ok(Held::Ours)
     }
 
-    fn end_execution(&mut self, _end: &ExecutionEnd) -> Result<Held> {
-        Err(switchboard::store::StoreError::Closed)
+    fn end_execution(&mut self, end: &ExecutionEnd) -> Result<Held> {
+        let id = end.claim.execution;
+        if self.held(&end.claim).is_none() {
+            return Ok(Held::Lost);
+        }
+        let job = self.over(id, end.state, end.why.clone(), end.at);
+        let execution = self.execution_mut(id);
+        execution.output.clone_from(&end.output);
+        execution.deliveries.clone_from(&end.deliveries);
+        for Delivery { target, state, at, why } in &end.deliveries {
+            if *state != DeliveryState::Pending {
+                let (target, words) = (target.clone(), why.clone());
+                self.tell_job(&job, JobEvent::Delivery { execution: id, target, state: *state, words }, *at);
+            }
+        }
+        self.count_end(&job, end.state, end.at);
+        Ok(Held::Ours)
     }
 
     fn settle_delivery(
         &mut self,
-        _execution: ExecutionId,
-        _place: usize,
-        _state: DeliveryState,
-        _words: Option<&str>,
-        _at: Time,
+        execution: ExecutionId,
+        place: usize,
+        state: DeliveryState,
+        words: Option<&str>,
+        at: Time,
     ) -> Result<()> {
-        Err(switchboard::store::StoreError::Closed)
+        let found = self.jobs.executions.iter_mut().find(|it| it.id == execution);
+        let job = found.as_ref().map(|it| it.job.clone());
+        let delivery = found.and_then(|it| it.deliveries.get_mut(place));
+        let Some(delivery) = delivery.filter(|it| it.state == DeliveryState::Pending) else {
+            return nothing(format!("run {execution} has no delivery {place} that is still to be made"));
+        };
+        delivery.state = state;
+        delivery.at = at;
+        delivery.why = words.filter(|_| state != DeliveryState::Delivered).map(str::to_owned);
+        let (target, words) = (delivery.target.clone(), words.map(str::to_owned));
+        self.tell_job(&job.unwrap(), JobEvent::Delivery { execution, target, state, words }, at);
+        Ok(())
     }
 
-    fn free_executions(&mut self, _dead: &BTreeSet<ClaimKey>, _heir: &NewClaim) -> Result<Vec<Claimed>> {
-        Err(switchboard::store::StoreError::Closed)
+    fn free_executions(&mut self, dead: &BTreeSet<ClaimKey>, heir: &NewClaim) -> Result<Vec<Claimed>> {
+        let mut inherited = Vec::new();
+        for (key, claim) in self.open_claims()? {
+            let is_dead = dead.contains(&key);
+            if !is_dead && claim.expires_at > heir.at {
+                continue;
+            }
+            let execution = self.execution_mut(key.execution).clone();
+            match self.left_over(&execution, is_dead) {
+                Ok(true) => inherited.push(self.give(execution.id, heir)),
+                Ok(false) => {
+                    let kept = self.execution_mut(execution.id);
+                    kept.state = ExecutionState::Waiting;
+                    kept.attempt += 1;
+                    kept.claim = None;
+                    self.tell_job(&execution.job, JobEvent::Restored { execution: execution.id }, heir.at);
+                }
+                Err((state, why)) => {
+                    let job = self.over(execution.id, state, Some(why), heir.at);
+                    self.count_end(&job, state, heir.at);
+                }
+            }
+        }
+        Ok(inherited)
     }
 
-    fn pause_job(&mut self, _job: &JobId, _why: Option<&str>, _at: Time) -> Result<()> {
-        Err(switchboard::store::StoreError::Closed)
+    fn pause_job(&mut self, id: &JobId, why: Option<&str>, at: Time) -> Result<()> {
+        self.in_file(id)?;
+        match self.job_mut(id).standing.pause(why, at) {
+            Some(news) => self.tell_job(id, news, at),
+            None => return nothing(format!("job {id} is paused already")),
+        }
+        Ok(())
     }
 
-    fn resume_job(&mut self, _job: &JobId, _at: Time) -> Result<()> {
-        Err(switchboard::store::StoreError::Closed)
+    fn resume_job(&mut self, id: &JobId, at: Time) -> Result<()> {
+        let definition = self.in_file(id)?.record.definition;
+        match self.job_mut(id).standing.resume(definition.as_deref(), at) {
+            Some(change) => self.keep_change(id, change, at),
+            None => return nothing(format!("job {id} is not paused")),
+        }
+        self.settle_job(id, at);
+        Ok(())
     }
 
-    fn prune_jobs(&mut self, _before: Time, _keep: usize) -> Result<usize> {
-        Err(switchboard::store::StoreError::Closed)
+    fn prune_jobs(&mut self, before: Time, keep: usize) -> Result<usize> {
+        let mut forgotten = 0;
+        for id in self.job_ids() {
+            let gone = self.jobs.jobs[&id].standing.vanished_at.is_some_and(|at| at < before);
+            if gone && self.busy_of(&id).is_empty() {
+                self.jobs.jobs.remove(&id);
+                self.jobs.executions.retain(|it| it.job != id);
+                self.resolve(&AlertKey::vanished_job(&id), before);
+                self.resolve(&AlertKey::failing_job(&id), before);
+                forgotten += 1;
+                continue;
+            }
+            let kept: Vec<ExecutionId> = self.of_job(&id).rev().take(keep).map(|it| it.id).collect();
+            let count = self.jobs.executions.len();
+            self.jobs.executions.retain(|it| it.job != id || !it.state.is_over() || kept.contains(&it.id));
+            forgotten += count - self.jobs.executions.len();
+        }
+        Ok(forgotten)
     }
 }
 
 impl JobQueries for Model {
-    fn jobs(&self, _filter: &str, _limit: usize, _at: Time) -> Result<JobsPage> {
-        Err(switchboard::store::StoreError::Closed)
+    fn jobs(&self, filter: &str, limit: usize, at: Time) -> Result<JobsPage> {
+        let mut rows: Vec<JobRow> = self.jobs.jobs.iter().map(|(id, job)| self.job_row(id, job)).collect();
+        rows.retain(
+            |row| !matches!(row.state, JobState::Completed { at: done } if done < at - COMPLETED_SHOWN),
+        );
+        rows.sort_by_key(|row| (row.state.rank(), row.next, row.id.clone()));
+        let unowned = self.jobs.unowned.iter().map(|(place, record)| JobRow {
+            id: None,
+            place: *place,
+            name: format!("record {}", place + 1),
+            state: JobState::Error { faults: record.faults.clone() },
+            schedule: String::new(),
+            words: String::new(),
+            zone: String::new(),
+            next: None,
+            last: None,
+            last_run: None,
+            failures: 0,
+            runs_left: None,
+            durations: Vec::new(),
+        });
+        let mut rows: Vec<JobRow> = unowned.chain(rows).collect();
+        let total = rows.len();
+        rows.retain(|row| {
+            let id = row.id.as_ref().map(JobId::as_str).unwrap_or_default();
+            let state = format!("state:{}", row.state.word());
+            [id, &row.name, &state].iter().any(|text| text.to_lowercase().contains(filter))
+        });
+        let hits = rows.len();
+        rows.truncate(limit);
+        let ticker = TickerState { next: self.next_due()?.slot, ..TickerState::default() };
+        Ok(JobsPage { rows, hits, total, file: self.jobs.file.clone(), ticker })
     }
 
-    fn job(&self, _wanted: &str, _zone: Tz, _at: Time) -> Result<JobFound> {
-        Err(switchboard::store::StoreError::Closed)
+    fn job(&self, wanted: &str, _zone: Tz, at: Time) -> Result<JobFound> {
+        let Some((id, job)) = self.jobs.jobs.iter().find(|(id, _)| id.as_str() == wanted) else {
+            return Ok(JobFound::None);
+        };
+        let course = job.definition().and_then(|definition| job.standing.course(definition));
+        let mut after = job.standing.ahead.settled.max(at - chrono::TimeDelta::milliseconds(1));
+        let next = course.filter(|_| job.standing.ahead.next.is_some()).into_iter().flat_map(|course| {
+            std::iter::from_fn(move || {
+                after = course.schedule.next(after, &course.lattice)?;
+                Some(after)
+            })
+        });
+        Ok(JobFound::One(Box::new(JobDetail {
+            row: self.job_row(id, job),
+            definition: job.record.definition.clone(),
+            record: job.record.text.clone(),
+            next: next.take(5).collect(),
+            warnings: Vec::new(),
+            history: self.of_job(id).rev().take(50).cloned().collect(),
+        })))
     }
 
     fn stored_records(&self) -> Result<Vec<String>> {
-        Err(switchboard::store::StoreError::Closed)
+        let owned = self.jobs.jobs.values().filter_map(|job| Some((job.place?, &job.record)));
+        let mut all: Vec<(usize, &SeenRecord)> =
+            owned.chain(self.jobs.unowned.iter().map(|(place, record)| (*place, record))).collect();
+        all.sort_by_key(|(place, _)| *place);
+        Ok(all.into_iter().map(|(_, record)| record.text.clone()).collect())
     }
 
     fn executions(
         &self,
-        _job: Option<&JobId>,
-        _before: Option<ExecutionId>,
-        _limit: usize,
+        job: Option<&JobId>,
+        before: Option<ExecutionId>,
+        limit: usize,
     ) -> Result<Vec<Execution>> {
-        Err(switchboard::store::StoreError::Closed)
+        let wanted = |it: &&Execution| {
+            job.is_none_or(|job| it.job == *job) && before.is_none_or(|before| it.id < before)
+        };
+        Ok(self.jobs.executions.iter().rev().filter(wanted).take(limit).cloned().collect())
     }
 
-    fn execution(&self, _id: ExecutionId) -> Result<Option<Execution>> {
-        Err(switchboard::store::StoreError::Closed)
+    fn events_of_job(&self, job: &JobId, page: EventPage, level: Level, limit: usize) -> Result<Vec<Event>> {
+        let mut events = self.events(page, level, None, usize::MAX)?;
+        events.retain(|event| event.kind.job() == Some(job));
+        Ok(events.split_off(events.len().saturating_sub(limit)))
+    }
+
+    fn execution(&self, id: ExecutionId) -> Result<Option<Execution>> {
+        Ok(self.jobs.executions.iter().find(|it| it.id == id).cloned())
     }
 
     fn open_claims(&self) -> Result<Vec<(ClaimKey, Claim)>> {
-        Err(switchboard::store::StoreError::Closed)
+        let key = |it: &Execution| {
+            let claim = it.claim.clone().unwrap();
+            (ClaimKey { execution: it.id, token: claim.token.clone() }, claim)
+        };
+        Ok(self.jobs.executions.iter().filter(is_busy).map(key).collect())
     }
 
-    fn pending_deliveries(&self, _limit: usize) -> Result<Vec<(ExecutionId, usize, Delivery)>> {
-        Err(switchboard::store::StoreError::Closed)
+    fn pending_deliveries(&self, limit: usize) -> Result<Vec<(ExecutionId, usize, Delivery)>> {
+        let all = self.jobs.executions.iter().flat_map(|it| {
+            it.deliveries.iter().enumerate().map(|(place, delivery)| (it.id, place, delivery.clone()))
+        });
+        Ok(all.filter(|(.., delivery)| delivery.state == DeliveryState::Pending).take(limit).collect())
     }
 
     fn timeline(&self, _from: Time, _until: Time, _limit: usize, _zone: Tz) -> Result<Vec<TimelineRow>> {
-        Err(switchboard::store::StoreError::Closed)
+        unimplemented!("the timeline is SQLite's alone")
     }
 
-    fn newest_outputs(&self, _jobs: &[JobId]) -> Result<Vec<(JobId, String)>> {
-        Err(switchboard::store::StoreError::Closed)
+    fn newest_outputs(&self, jobs: &[JobId]) -> Result<Vec<(JobId, String)>> {
+        let newest = |job: &JobId| {
+            let worked = |it: &&Execution| it.state == ExecutionState::Succeeded && it.output.is_some();
+            self.of_job(job).rev().find(worked).and_then(|it| Some((job.clone(), it.output.clone()?)))
+        };
+        Ok(jobs.iter().filter_map(newest).collect())
     }
 
     fn next_due(&self) -> Result<NextDue> {
-        Err(switchboard::store::StoreError::Closed)
+        let waits = |it: &&Execution| it.state == ExecutionState::Waiting;
+        Ok(NextDue {
+            slot: self.jobs.jobs.values().filter_map(|job| job.standing.ahead.due).min(),
+            waiting: self.jobs.executions.iter().filter(waits).count(),
+            busy: self.jobs.executions.iter().filter(is_busy).count(),
+        })
     }
 }

@@ -57,6 +57,7 @@ pub(crate) struct Model {
     drafts: BTreeMap<String, String>,
     processes: Vec<(ChildProcess, Time)>,
     alerts: BTreeMap<AlertKey, Alert>,
+    pub(crate) jobs: crate::jobs_model::Jobs,
     remembered: Vec<(String, String)>,
 }
 
@@ -131,6 +132,7 @@ impl Default for Model {
             remembered: Vec::new(),
             processes: Vec::new(),
             alerts: BTreeMap::new(),
+            jobs: crate::jobs_model::Jobs::default(),
         }
     }
 }
@@ -182,12 +184,22 @@ impl Model {
             .collect()
     }
 
-    fn gate(&self) -> Gate {
+    pub(crate) fn gate(&self) -> Gate {
         match (&self.stopping, &self.hold) {
             (Some(_), _) => Gate::Stopping,
             (None, Some(_)) => Gate::Held,
             (None, None) => Gate::Open,
         }
+    }
+
+    /// Whether a turn runs or something waits in a session.
+    pub(crate) fn is_taken(&self, session: &SessionId) -> bool {
+        let kept = self.kept(session);
+        kept.running.is_some() || kept.slot.is_some() || !kept.queue.is_empty()
+    }
+
+    pub(crate) fn turn_state(&self, turn: TurnId) -> TurnState {
+        self.turn(turn).state
     }
 
     fn situation(&self, kept: &Kept) -> Situation {
@@ -218,7 +230,7 @@ impl Model {
         self.items.iter_mut().find(|item| item.id == id).unwrap()
     }
 
-    fn at_key(&self, key: &SessionKey) -> Option<SessionId> {
+    pub(crate) fn at_key(&self, key: &SessionKey) -> Option<SessionId> {
         let mut live = self.sessions.iter().filter(|kept| kept.session.ended.is_none());
         live.find(|kept| kept.session.key == *key).map(|kept| kept.session.id.clone())
     }
@@ -258,12 +270,12 @@ impl Model {
         if self.kept(id).running.is_some() { refuse(Refusal::TurnRuns) } else { Ok(()) }
     }
 
-    fn tell(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) {
+    pub(crate) fn tell(&mut self, session: Option<&SessionId>, kind: EventKind, at: Time) {
         let seq = Seq(self.events.last().map_or(0, |event| event.seq.0) + 1);
         self.events.push(Event { seq, at, session: session.cloned(), kind });
     }
 
-    fn make(
+    pub(crate) fn make(
         &mut self,
         key: &SessionKey,
         id: &SessionId,
@@ -974,7 +986,7 @@ impl Model {
         new.fresh.clone()
     }
 
-    fn end_session(
+    pub(crate) fn end_session(
         &mut self,
         id: &SessionId,
         reason: EndReason,
@@ -1011,13 +1023,13 @@ impl Model {
         }
     }
 
-    fn raise(&mut self, new: &NewAlert, at: Time) {
+    pub(crate) fn raise(&mut self, new: &NewAlert, at: Time) {
         let alert = Alert::raised(self.alerts.get(&new.key).cloned(), new, at);
         let (key, words, raises) = (alert.key.clone(), alert.words.clone(), alert.raises);
         self.keep_alert(&alert, EventKind::AlertRaised { alert: key, words, raises }, at);
     }
 
-    fn resolve(&mut self, key: &AlertKey, at: Time) -> bool {
+    pub(crate) fn resolve(&mut self, key: &AlertKey, at: Time) -> bool {
         let Some(alert) = self.alerts.get(key).cloned().and_then(|alert| alert.resolved(at)) else {
             return false;
         };
@@ -1026,9 +1038,12 @@ impl Model {
     }
 
     fn keep_alert(&mut self, alert: &Alert, kind: EventKind, at: Time) {
-        let AlertSubject::Session(session) = &alert.subject;
         self.alerts.insert(alert.key.clone(), alert.clone());
-        self.tell(Some(session), kind, at);
+        let session = match &alert.subject {
+            AlertSubject::Session(session) => Some(session),
+            AlertSubject::Job(_) | AlertSubject::JobsFile => None,
+        };
+        self.tell(session, kind, at);
     }
 
     fn shown_turns(&self, session: &SessionId) -> Vec<TurnId> {
@@ -1699,8 +1714,9 @@ impl Transitions for Model {
     }
 
     fn raise_alert(&mut self, new: &NewAlert, at: Time) -> Result<()> {
-        let AlertSubject::Session(session) = &new.subject;
-        self.known(session)?;
+        if let AlertSubject::Session(session) = &new.subject {
+            self.known(session)?;
+        }
         self.raise(new, at);
         Ok(())
     }

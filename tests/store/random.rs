@@ -4,14 +4,19 @@
 //! A failing sequence is printed and shrunk; `PROPTEST_RNG_SEED` repeats a run, `PROPTEST_CASES` sets
 //! how many there are.
 
+use chrono_tz::Tz;
 use proptest::prelude::*;
 use std::path::Path;
 
 use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, RaisedBy, Subject};
-use switchboard::domain::api::{Direction, EventPage};
+use switchboard::domain::api::{Direction, EventPage, FileTrouble};
+use switchboard::domain::cron::{
+    ClaimKey, Counting, Definition, Delivery, DeliveryState, ExecutionState, JobId, Misfire, Overlap,
+    SessionMode, Target,
+};
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
-use switchboard::domain::id::{ItemId, SessionId, TurnId};
+use switchboard::domain::id::{ExecutionId, ItemId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
@@ -19,9 +24,13 @@ use switchboard::domain::reset::{Notice, ResetMode};
 use switchboard::domain::session::{HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
-use switchboard::store::{NewGate, NewMessage, Queries, Result, StoreError, Transitions};
+use switchboard::store::{
+    ExecutionEnd, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, Queries, Result, RunTurn, SeenFile,
+    SeenRecord, StoreError, Tick, Transitions,
+};
 
 use crate::given::{at, key, message, rule, run};
+use crate::jobs::{claim, ended, job, record};
 use crate::model::Model;
 
 const KEYS: [&str; 3] = ["a", "b", "host-c"];
@@ -65,6 +74,20 @@ enum Op {
     AcknowledgeAlert { session: usize, what: Acknowledgement },
     AlertTold { alert: usize, failure: Option<String> },
     Prune { seconds: i64 },
+    SyncJobs { records: usize },
+    JobsUnreadable { column: usize },
+    Tick { back: i64, limit: usize },
+    RunNow { job: usize, counting: Counting },
+    Claim { max_parallel: usize },
+    BeginRun { claim: usize },
+    BeginRunTurn { claim: usize, session: SessionMode },
+    BeatRun { claim: usize },
+    EndRun { claim: usize, state: ExecutionState },
+    SettleDelivery { pending: usize, state: DeliveryState },
+    Free { dead: usize },
+    PauseJob { job: usize },
+    ResumeJob { job: usize },
+    PruneJobs { keep: usize },
     Crash { with_work: bool },
     Pass { seconds: i64 },
 }
@@ -170,10 +193,73 @@ fn op() -> impl Strategy<Value = Op> {
             failure: failed.then(|| "exit status 1".to_owned()),
         }),
         1 => (0..100_i64).prop_map(|seconds| Op::Prune { seconds }),
+        20 => job_op(),
         2 => any::<bool>().prop_map(|with_work| Op::Crash { with_work }),
         2 => (1..200_i64).prop_map(|seconds| Op::Pass { seconds }),
         2 => (1..60_000_i64).prop_map(|seconds| Op::Pass { seconds }),
     ]
+}
+
+fn job_op() -> impl Strategy<Value = Op> {
+    let n = || 0..64_usize;
+    let counting = prop_oneof![Just(Counting::Counts), Just(Counting::Beside)];
+    let session = prop_oneof![3 => Just(SessionMode::Fresh), 1 => Just(SessionMode::Keep)];
+    let state = prop_oneof![
+        2 => Just(ExecutionState::Succeeded),
+        3 => Just(ExecutionState::Failed),
+        1 => Just(ExecutionState::BlockedConfig),
+        1 => Just(ExecutionState::Interrupted),
+    ];
+    let settled = prop_oneof![Just(DeliveryState::Delivered), Just(DeliveryState::Failed)];
+    let back = prop_oneof![9 => Just(0), 1 => 1..4000_i64];
+    prop_oneof![
+        4 => (0..100_000_usize).prop_map(|records| Op::SyncJobs { records }),
+        1 => (0..2_usize).prop_map(|column| Op::JobsUnreadable { column }),
+        8 => (back, 1..4_usize).prop_map(|(back, limit)| Op::Tick { back, limit }),
+        2 => (n(), counting).prop_map(|(job, counting)| Op::RunNow { job, counting }),
+        6 => (1..4_usize).prop_map(|max_parallel| Op::Claim { max_parallel }),
+        5 => n().prop_map(|claim| Op::BeginRun { claim }),
+        4 => (n(), session).prop_map(|(claim, session)| Op::BeginRunTurn { claim, session }),
+        1 => n().prop_map(|claim| Op::BeatRun { claim }),
+        5 => (n(), state).prop_map(|(claim, state)| Op::EndRun { claim, state }),
+        2 => (n(), settled).prop_map(|(pending, state)| Op::SettleDelivery { pending, state }),
+        2 => n().prop_map(|dead| Op::Free { dead }),
+        1 => n().prop_map(|job| Op::PauseJob { job }),
+        2 => n().prop_map(|job| Op::ResumeJob { job }),
+        1 => (0..4_usize).prop_map(|keep| Op::PruneJobs { keep }),
+    ]
+}
+
+/// Records by a number: which jobs are there, and what each says.
+fn records(mut number: usize) -> Vec<SeenRecord> {
+    let mut choose = |of: usize| {
+        let chosen = number % of;
+        number /= of;
+        chosen
+    };
+    let mut records = Vec::new();
+    for id in ["a", "b", "c"] {
+        let schedule = ["* * * * *", "every 5m", "in 3m", "2023-11-14T22:30", "0 * * * *", "no"][choose(6)];
+        let definition = Definition {
+            overlap: [Overlap::Skip, Overlap::Queue, Overlap::Allow, Overlap::Replace][choose(4)],
+            enabled: choose(4) > 0,
+            repeat: [None, Some(2)][choose(2)],
+            misfire: [Misfire::Once, Misfire::Skip, Misfire::All(2)][records.len()],
+            jitter_seconds: 20,
+            ..job(id, schedule)
+        };
+        match choose(7) {
+            0 => {}
+            1 => records.push(SeenRecord {
+                id: None,
+                definition: None,
+                faults: vec!["id: missing".to_owned()],
+                ..record(&definition)
+            }),
+            _ => records.push(record(&definition)),
+        }
+    }
+    records
 }
 
 fn raised_by() -> impl Strategy<Value = RaisedBy> {
@@ -192,8 +278,22 @@ struct Choices {
     items: Vec<ItemId>,
     handed: Vec<ItemId>,
     alerts: Vec<Alert>,
+    jobs: Vec<JobId>,
+    claims: Vec<ClaimKey>,
+    deliveries: Vec<(ExecutionId, usize)>,
     seconds: i64,
     step: u32,
+}
+
+impl Choices {
+    fn job(&self, number: usize) -> JobId {
+        pick(&self.jobs, number).unwrap_or_else(|| "nobody".parse().unwrap())
+    }
+
+    fn claim(&self, number: usize) -> ClaimKey {
+        let none = || ClaimKey { execution: ExecutionId(1), token: "nobody's".to_owned() };
+        pick(&self.claims, number).unwrap_or_else(none)
+    }
 }
 
 fn pick<T: Clone>(of: &[T], number: usize) -> Option<T> {
@@ -330,6 +430,68 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             }
             None => said(String::new()),
         },
+        Op::SyncJobs { records: number } => {
+            let zone = if number.is_multiple_of(7) { Tz::Europe__Berlin } else { Tz::UTC };
+            let seen = JobsSeen { records: records(*number), file: SeenFile::Read, zone, at: now };
+            store.sync_jobs(&seen).map(|synced| format!("{synced:?}"))
+        }
+        Op::JobsUnreadable { column } => {
+            let trouble = FileTrouble {
+                place: Some((1, *column)),
+                why: format!("no comma in column {column}"),
+                excerpt: Vec::new(),
+                hint: None,
+            };
+            store.jobs_unreadable(&trouble, now).map(|()| String::new())
+        }
+        Op::Tick { back, limit } => {
+            let tick = Tick { at: at(c.seconds - back), zone: Tz::UTC, limit: *limit };
+            store.fire_due(&tick).map(|ticked| format!("{ticked:?}"))
+        }
+        Op::RunNow { job, counting } => {
+            store.run_job_now(&c.job(*job), *counting, now).map(|execution| execution.to_string())
+        }
+        Op::Claim { max_parallel } => {
+            let new = NewClaim { max_parallel: *max_parallel, ..claim(&format!("t{}", c.step), now) };
+            store.claim_execution(&new).map(|claimed| format!("{claimed:?}"))
+        }
+        Op::BeginRun { claim } => {
+            store.begin_execution(&c.claim(*claim), now).map(|held| format!("{held:?}"))
+        }
+        Op::BeginRunTurn { claim, session } => {
+            let to = format!("agent:main:cron:job:{}", c.job(*claim)).parse().unwrap();
+            let text = format!("prompt of step {}", c.step);
+            let message = NewMessage { to, fresh, source: Source::Job, ..message("a", &text, c.seconds) };
+            let run = RunTurn { claim: c.claim(*claim), message, session: *session };
+            store.begin_run_turn(&run).map(|begun| format!("{begun:?}"))
+        }
+        Op::BeatRun { claim } => store.beat_execution(&c.claim(*claim), now).map(|held| format!("{held:?}")),
+        Op::EndRun { claim, state } => {
+            let delivery =
+                |platform, state| Delivery { target: Target::platform(platform), state, at: now, why: None };
+            let end = ExecutionEnd {
+                why: (*state != ExecutionState::Succeeded).then(|| "no answer".to_owned()),
+                output: Some(format!("output/{}.md", c.step)),
+                deliveries: vec![
+                    delivery("local", DeliveryState::Pending),
+                    delivery("telegram", DeliveryState::NotConfigured),
+                ],
+                ..ended(c.claim(*claim), *state, now)
+            };
+            store.end_execution(&end).map(|held| format!("{held:?}"))
+        }
+        Op::SettleDelivery { pending, state } => {
+            let (execution, place) = pick(&c.deliveries, *pending).unwrap_or((ExecutionId(1), 0));
+            store.settle_delivery(execution, place, *state, Some("words"), now).map(|()| String::new())
+        }
+        Op::Free { dead } => {
+            let dead = c.claims.iter().skip(dead % 3).cloned().collect();
+            let heir = claim(&format!("h{}", c.step), now);
+            store.free_executions(&dead, &heir).map(|inherited| format!("{inherited:?}"))
+        }
+        Op::PauseJob { job } => store.pause_job(&c.job(*job), Some("holiday"), now).map(|()| String::new()),
+        Op::ResumeJob { job } => store.resume_job(&c.job(*job), now).map(|()| String::new()),
+        Op::PruneJobs { keep } => store.prune_jobs(at(c.seconds - 60), *keep).map(|count| count.to_string()),
         Op::Prune { seconds } => store.prune_events(at(*seconds), 10).map(|count| count.to_string()),
         Op::Crash { .. } => {
             store.open_run(&run(c.step as usize + 2, c.seconds)).map(|opened| format!("{opened:?}"))
@@ -365,6 +527,16 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:?}", queries.report(None)?),
         format!("{:?}", queries.report(Some(at(40)))?),
         format!("{:#?}", queries.recovery(Some(&run(1, 0).run), 2)?),
+        format!("{:#?}", queries.jobs("", 3, at(0))?),
+        format!("{:#?}", queries.jobs("state:s", 3, at(0))?),
+        format!("{:#?}", queries.executions(None, None, 20)?),
+        format!("{:?}", queries.stored_records()?),
+        format!("{:?}", queries.open_claims()?),
+        format!("{:?}", queries.pending_deliveries(5)?),
+        format!("{:?}", queries.next_due()?),
+        format!("{:#?}", queries.job("a", Tz::UTC, at(0))?),
+        format!("{:?}", queries.newest_outputs(&["a".parse().unwrap(), "b".parse().unwrap()])?),
+        format!("{:?}", queries.events_of_job(&"a".parse().unwrap(), EventPage::Newest, Level::Info, 5)?),
         format!("{:?}", KEYS.map(|name| queries.live_session(&key(name)))),
     ];
     // A start before the newest one.
@@ -417,6 +589,14 @@ fn check(ops: &[Op], path: &Path) -> std::result::Result<(), TestCaseError> {
             handed: running.iter().flat_map(|turn| model.handed_to(*turn)).collect(),
             running,
             alerts: model.alerts(usize::MAX).unwrap(),
+            jobs: model.job_ids(),
+            claims: model.open_claims().unwrap().into_iter().map(|(key, _)| key).collect(),
+            deliveries: model
+                .pending_deliveries(9)
+                .unwrap()
+                .into_iter()
+                .map(|(execution, place, _)| (execution, place))
+                .collect(),
             seconds,
             step: u32::try_from(step).unwrap(),
         };

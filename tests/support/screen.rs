@@ -427,7 +427,7 @@ impl Tables {
                     .cloned()
                     .collect(),
             ),
-            Query::Events { page, level, session, limit } => {
+            Query::Events { page, level, session, limit, .. } => {
                 let fits = |event: &&Event| {
                     event.kind.level() >= *level
                         && session.as_ref().is_none_or(|session| event.session.as_ref() == Some(session))

@@ -338,6 +338,7 @@ impl World {
             page: switchboard::domain::api::EventPage::Newest,
             level: Level::Debug,
             session: None,
+            job: None,
             limit: 1_000,
         };
         match self.engine.query(query).await.unwrap() {

@@ -42,6 +42,7 @@ impl Alerts {
 fn is_about(alert: &Alert, session: &SessionId) -> bool {
     match &alert.subject {
         Subject::Session(id) => id == session,
+        Subject::Job(_) | Subject::JobsFile => false,
     }
 }
 

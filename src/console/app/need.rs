@@ -27,6 +27,10 @@ pub(super) fn next(model: &mut Model) {
     };
     match alert.subject.clone() {
         Subject::Session(session) => go_to_session(model, session),
+        Subject::Job(_) | Subject::JobsFile => {
+            let words = alert.words.clone();
+            model.tell(Tone::Warn, words);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+use crate::domain::cron::JobId;
 use crate::domain::id::SessionId;
 
 /// The most bytes of a key.
@@ -30,6 +31,21 @@ impl AlertKey {
         Self(format!("reset:{session}"))
     }
 
+    /// A scheduled task that failed several times in a row.
+    pub fn failing_job(job: &JobId) -> Self {
+        Self(format!("job:{job}"))
+    }
+
+    /// A scheduled task that is gone from `jobs.json`.
+    pub fn vanished_job(job: &JobId) -> Self {
+        Self(format!("gone:{job}"))
+    }
+
+    /// A `jobs.json` that can't be read.
+    pub fn jobs_file() -> Self {
+        Self("jobs.json".to_owned())
+    }
+
     /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -46,8 +62,8 @@ impl FromStr for AlertKey {
     type Err = BadAlertKey;
 
     fn from_str(text: &str) -> Result<Self, BadAlertKey> {
-        let well_formed =
-            (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        let in_a_word = |c: char| c.is_ascii_graphic() || c.is_alphanumeric();
+        let well_formed = (1..=MAX_LENGTH).contains(&text.len()) && text.chars().all(in_a_word);
         if well_formed { Ok(Self(text.to_owned())) } else { Err(BadAlertKey(text.to_owned())) }
     }
 }

@@ -5,6 +5,7 @@
 //! does not count it any more and nobody is told again. Raising an open alert once more is counted and
 //! tells nothing new; only after it was resolved a new raise begins it anew.
 
+mod job;
 mod key;
 mod session;
 
@@ -12,10 +13,12 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::Time;
+use super::cron::JobId;
 use super::event::count;
 use super::id::SessionId;
 use super::queue::Refusal;
 
+pub use self::job::{AlertChange, by_cron_event, by_job_event};
 pub use self::key::{AlertKey, BadAlertKey};
 pub use self::session::{SessionAlarm, blocked_reset};
 
@@ -49,6 +52,10 @@ pub struct Alert {
 pub enum Subject {
     /// A session.
     Session(SessionId),
+    /// A scheduled task.
+    Job(JobId),
+    /// The file of the scheduled tasks.
+    JobsFile,
 }
 
 /// How an alert was told since it was raised.

@@ -11,6 +11,7 @@ use super::report::Report;
 use crate::domain::Time;
 use crate::domain::alert::Alert;
 use crate::domain::conversation::HostConversation;
+use crate::domain::cron::JobId;
 use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
 use crate::domain::id::{MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
@@ -85,6 +86,9 @@ pub enum Query {
         level: Level,
         /// Only of this session.
         session: Option<SessionId>,
+        /// Only of this scheduled task.
+        #[serde(default)]
+        job: Option<JobId>,
         /// At most so many.
         limit: usize,
     },

@@ -41,13 +41,14 @@ CREATE TABLE jobs (
     rank         INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX due_jobs ON jobs (due) WHERE due IS NOT NULL;
+CREATE INDEX due_jobs ON jobs (due, id) WHERE due IS NOT NULL;
 CREATE INDEX job_list ON jobs (rank, next, id, name, completed_at);
 CREATE INDEX vanished_jobs ON jobs (vanished_at) WHERE vanished_at IS NOT NULL;
 
 -- What became of each slot, and of each run that an operator asked for. A slot is taken once.
 CREATE TABLE executions (
-    id         INTEGER PRIMARY KEY,
+    -- The number of one that was forgotten is never another's: documents and events name it.
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
     job        TEXT NOT NULL,
     first_slot INTEGER,
     last_slot  INTEGER CHECK ((last_slot IS NULL) = (first_slot IS NULL)),

@@ -6,6 +6,7 @@ use super::super::columns::{from_json, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::EventPage;
+use crate::domain::cron::JobId;
 use crate::domain::event::{Event, Level};
 use crate::domain::id::{Seq, SessionId};
 use crate::store::Result;
@@ -63,6 +64,35 @@ impl Reader<'_> {
         if !forwards {
             found.reverse();
         }
+        Ok(found)
+    }
+
+    pub(super) fn events_of_job(
+        &self,
+        job: &JobId,
+        page: EventPage,
+        level: Level,
+        limit: usize,
+    ) -> Result<Vec<Event>> {
+        let limit = at_most(limit);
+        let mut found = match page {
+            EventPage::After(seq) => {
+                return self.rows(
+                    events_where!("job = ?4 ORDER BY seq LIMIT ?5"),
+                    (level as u8, seq, Seq(i64::MAX), job, limit),
+                    read,
+                );
+            }
+            EventPage::Newest | EventPage::Before(_) => {
+                let before = if let EventPage::Before(seq) = page { seq } else { Seq(i64::MAX) };
+                self.rows(
+                    events_where!("job = ?4 ORDER BY seq DESC LIMIT ?5"),
+                    (level as u8, Seq(0), before, job, limit),
+                    read,
+                )?
+            }
+        };
+        found.reverse();
         Ok(found)
     }
 }

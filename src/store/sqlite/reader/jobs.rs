@@ -12,11 +12,13 @@ use super::super::tx::job_standing;
 use super::Reader;
 use crate::domain::Time;
 use crate::domain::api::{
-    FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState, TimelineRow,
+    EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
+    TimelineRow,
 };
 use crate::domain::cron::{
     COMPLETED_SHOWN, Claim, ClaimKey, Definition, Delivery, Execution, JobId, JobStanding, OpenRuns,
 };
+use crate::domain::event::{Event, Level};
 use crate::domain::id::ExecutionId;
 use crate::domain::schedule::Schedule;
 use crate::store::{JobQueries, NextDue, Result};
@@ -145,6 +147,10 @@ impl JobQueries for Reader<'_> {
                 executions::read,
             ),
         }
+    }
+
+    fn events_of_job(&self, job: &JobId, page: EventPage, level: Level, limit: usize) -> Result<Vec<Event>> {
+        self.events_of_job(job, page, level, limit)
     }
 
     fn execution(&self, id: ExecutionId) -> Result<Option<Execution>> {

@@ -6,7 +6,7 @@ use super::super::columns::{self, Millis, json};
 use super::standing::Standing;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
-use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, Subject};
+use crate::domain::alert::{Acknowledgement, Alert, AlertChange, AlertKey, NewAlert, Subject};
 use crate::domain::event::EventKind;
 use crate::store::Result;
 
@@ -89,6 +89,15 @@ impl Tx<'_> {
         }
     }
 
+    /// Does to an alert what an event does to it.
+    pub(super) fn change_alert(&mut self, change: Option<AlertChange>, at: Time) -> Result<()> {
+        match change {
+            Some(AlertChange::Raise(new)) => self.raise_alert(&new, at),
+            Some(AlertChange::Resolve(key)) => self.resolve_alert(&key, at).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
     fn keep_raised(&mut self, new: &NewAlert, at: Time) -> Result<EventKind> {
         let alert = Alert::raised(self.alert(&new.key)?, new, at);
         self.keep_alert(&alert)?;
@@ -105,6 +114,7 @@ impl Tx<'_> {
     fn tell_alert(&mut self, subject: &Subject, kind: EventKind, at: Time) -> Result<()> {
         match subject {
             Subject::Session(session) => self.record(Some(session), kind, at),
+            Subject::Job(_) | Subject::JobsFile => self.record(None, kind, at),
         }
     }
 

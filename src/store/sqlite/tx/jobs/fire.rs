@@ -9,7 +9,6 @@ use super::kept::{self, Kept, jobs_where};
 use crate::domain::Time;
 use crate::domain::cron::plan::Row;
 use crate::domain::cron::{Counting, CronEvent, How, JobEvent, JobId, Overlap};
-use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Gate;
 use crate::store::{Result, Tick, Ticked};
@@ -23,7 +22,7 @@ impl Tx<'_> {
         if self.gate()? == Gate::Open {
             self.note_pass(tick.at)?;
             let due = self.rows(
-                jobs_where!("j.due <= ?1 ORDER BY j.due, j.n LIMIT ?2"),
+                jobs_where!("j.due <= ?1 ORDER BY j.due, j.id LIMIT ?2"),
                 (Millis(tick.at), at_most(tick.limit)),
                 kept::read,
             )?;
@@ -80,7 +79,7 @@ impl Tx<'_> {
             }
             self.save_job(&mut job, at)?;
         }
-        self.tell(EventKind::Cron(CronEvent::ClockWentBack { from }), at).map(|_| ())
+        self.tell_cron(CronEvent::ClockWentBack { from }, at)
     }
 
     fn next_due(&self) -> Result<Option<Time>> {

@@ -7,9 +7,10 @@ use rusqlite::{Row, params};
 use super::super::super::columns::{Millis, json, kept_json, optional_time, time};
 use super::super::{Tx, nothing_to};
 use crate::domain::Time;
+use crate::domain::alert::{by_cron_event, by_job_event};
 use crate::domain::cron::plan::{Ahead, Row as PlanRow};
 use crate::domain::cron::{
-    Change, Definition, ExecutionState, How, JobEvent, JobId, JobStanding, OpenRuns, Paused, Slots,
+    Change, CronEvent, Definition, ExecutionState, How, JobEvent, JobId, JobStanding, OpenRuns, Paused, Slots,
 };
 use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
@@ -113,15 +114,16 @@ impl Tx<'_> {
         };
         let Slots { first, last, count } = slots;
         let fires = state == ExecutionState::Waiting;
-        let added = self.first(
+        let taken = "SELECT 1 FROM executions WHERE job = ?1 AND first_slot = ?2";
+        if self.first(taken, (job, Millis(first)), |_| Ok(()))?.is_some() {
+            return Ok(None);
+        }
+        let execution = ExecutionId(self.insert(
             "INSERT INTO executions
                  (job, first_slot, last_slot, slots, how, state, counts, taken_at, ended_at, why)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, iif(?7, NULL, ?8), ?9)
-             ON CONFLICT DO NOTHING RETURNING id",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, iif(?7, NULL, ?8), ?9)",
             params![job, Millis(first), Millis(last), count, how, state, fires, Millis(at), why],
-            |row| row.get(0),
-        )?;
-        let Some(execution) = added else { return Ok(None) };
+        )?);
         let news = match why {
             None => JobEvent::Fired { execution, slots: Some(slots), how },
             Some(why) => JobEvent::NotRun { execution, slots, state, why },
@@ -174,7 +176,15 @@ impl Tx<'_> {
     }
 
     pub(super) fn tell_job(&mut self, job: &JobId, what: JobEvent, at: Time) -> Result<()> {
-        self.tell(EventKind::Job { job: job.clone(), what }, at).map(|_| ())
+        let alert = by_job_event(job, &what);
+        self.tell(EventKind::Job { job: job.clone(), what }, at)?;
+        self.change_alert(alert, at)
+    }
+
+    pub(super) fn tell_cron(&mut self, what: CronEvent, at: Time) -> Result<()> {
+        let alert = by_cron_event(&what);
+        self.tell(EventKind::Cron(what), at)?;
+        self.change_alert(alert, at)
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::super::columns::Millis;
 use super::super::super::sql::at_most;
 use super::super::Tx;
 use crate::domain::Time;
+use crate::domain::alert::AlertKey;
 use crate::domain::cron::JobId;
 use crate::domain::id::ExecutionId;
 use crate::store::Result;
@@ -20,6 +21,9 @@ impl Tx<'_> {
             self.forget_executions(job, ExecutionId(i64::MAX))?;
             self.execute("DELETE FROM job_records WHERE job = ?1", (job,))?;
             self.execute("DELETE FROM jobs WHERE id = ?1", (job,))?;
+            for key in [AlertKey::vanished_job(job), AlertKey::failing_job(job)] {
+                self.resolve_alert(&key, before)?;
+            }
         }
         let mut forgotten = gone.len();
         let jobs: Vec<JobId> = self.rows("SELECT id FROM jobs", (), |row| row.get(0))?;

@@ -1,6 +1,6 @@
 //! What the file holds: taken over record by record, each with what it changes for its job.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::params;
 
@@ -10,7 +10,6 @@ use super::kept::Kept;
 use crate::domain::Time;
 use crate::domain::api::FileTrouble;
 use crate::domain::cron::{CronEvent, JobId, JobStanding, Overlap, Said};
-use crate::domain::event::EventKind;
 use crate::store::{JobsSeen, Result, SeenFile, SeenRecord, Synced};
 
 /// A record of the stored copy.
@@ -31,7 +30,7 @@ impl Stored {
 /// The stored copy: records by their jobs, and those that are nobody's.
 #[derive(Default)]
 struct Copy {
-    owned: HashMap<JobId, Stored>,
+    owned: BTreeMap<JobId, Stored>,
     unowned: Vec<Stored>,
 }
 
@@ -95,7 +94,7 @@ impl Tx<'_> {
             |row| row.get(0),
         )?;
         let kind = CronEvent::FileUnreadable { why: trouble.why.clone(), stored };
-        self.tell(EventKind::Cron(kind), at).map(|_| ())
+        self.tell_cron(kind, at)
     }
 
     fn stored_copy(&self) -> Result<Copy> {
@@ -142,7 +141,7 @@ impl Tx<'_> {
             (),
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        self.tell(EventKind::Cron(CronEvent::FileRead { jobs, in_error }), seen.at).map(|_| ())
+        self.tell_cron(CronEvent::FileRead { jobs, in_error }, seen.at)
     }
 
     fn first_seen(
