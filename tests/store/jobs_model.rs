@@ -532,7 +532,11 @@ impl JobTransitions for Model {
         kept.session = Some(begun.session.clone());
         kept.turn = Some(begun.turn);
         let (session, turn) = (begun.session.clone(), begun.turn);
-        self.tell_job(&execution.job, JobEvent::AgentBegan { execution: execution.id, session, turn }, at);
+        self.tell_job(
+            &execution.job,
+            JobEvent::AgentBegan { execution: execution.id, run_session: session, turn },
+            at,
+        );
         Ok(Some(begun))
     }
 
