@@ -1,8 +1,13 @@
-//! What ten thousand jobs cost: to read and check them all, to find their next slots, and to save one edit.
+//! What ten thousand jobs cost: to read and check them all, to find their next slots, and to save one edit;
+//! and what a store of a hundred thousand costs at each look of the ticker and for each fire. All that the
+//! store does here is on the disk before it counts.
 //!
 //!     cargo bench --bench jobs
 
 #![allow(clippy::unwrap_used, missing_docs)]
+
+#[path = "support/kept_jobs.rs"]
+mod kept_jobs;
 
 use chrono_tz::Tz;
 use divan::{Bencher, counter::ItemsCount};
@@ -12,8 +17,13 @@ use switchboard::domain::cron::document::Document;
 use switchboard::domain::cron::merge::Edit;
 use switchboard::domain::schedule::Lattice;
 use switchboard::store::jobs_file::JobsFile;
+use switchboard::store::sqlite::Database;
+use switchboard::store::{JobQueries, JobsSeen, Tick};
+use tempfile::TempDir;
 
 const JOBS: usize = 10_000;
+const KEPT: usize = 100_000;
+const DUE: usize = 1_000;
 
 fn main() {
     divan::main();
@@ -69,6 +79,69 @@ fn save(bencher: Bencher<'_, '_>) {
         base = switchboard::domain::cron::record::edit(&base, &to);
         file.edit(&edit).unwrap()
     });
+}
+
+/// The same file, read again: nothing has changed.
+#[divan::bench(sample_count = 20)]
+fn sync_unchanged(bencher: Bencher<'_, '_>) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let seen = kept_jobs::seen(JOBS, 0);
+    let mut store = kept_jobs::filled(&folder.path().join("state.db"), &seen);
+    bencher.counter(ItemsCount::new(JOBS)).bench_local(|| store.step(|t| t.sync_jobs(&seen)).unwrap());
+}
+
+/// A look at a hundred thousand jobs of which none is due.
+#[divan::bench(sample_count = 1000)]
+fn tick_none_due(bencher: Bencher<'_, '_>) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut store = kept_jobs::filled(&folder.path().join("state.db"), &kept_jobs::seen(KEPT, 0));
+    let tick = tick("2026-08-21T08:30:00Z");
+    bencher.bench_local(|| store.step(|t| t.fire_due(&tick)).unwrap().0.next);
+}
+
+/// A look at a hundred thousand jobs of which a thousand are due: all of them begin to wait.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn tick_thousand_due(bencher: Bencher<'_, '_>) {
+    let seen = kept_jobs::seen(KEPT, DUE);
+    bencher.counter(ItemsCount::new(DUE)).with_inputs(|| due_store(&seen)).bench_local_refs(|(_, store)| {
+        assert_eq!(store.step(|t| t.fire_due(&tick("2026-08-21T09:00:00Z"))).unwrap().0.fired, DUE);
+    });
+}
+
+/// A thousand fires, each claimed in a commit of its own.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn claim_thousand(bencher: Bencher<'_, '_>) {
+    let seen = kept_jobs::seen(KEPT, DUE);
+    let fired = || {
+        let (folder, mut store) = due_store(&seen);
+        store.step(|t| t.fire_due(&tick("2026-08-21T09:00:00Z"))).unwrap();
+        (folder, store)
+    };
+    bencher.counter(ItemsCount::new(DUE)).with_inputs(fired).bench_local_refs(|(_, store)| {
+        for n in 0..DUE {
+            let claim = kept_jobs::claim(&n.to_string());
+            assert!(store.step(|t| t.claim_execution(&claim)).unwrap().0.is_some());
+        }
+    });
+}
+
+/// A page of a list of a hundred thousand jobs, with and without a filter.
+#[divan::bench(args = ["", "job-77777"], sample_count = 20)]
+fn list(bencher: Bencher<'_, '_>, filter: &str) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let store = kept_jobs::filled(&folder.path().join("state.db"), &kept_jobs::seen(KEPT, DUE));
+    let now = kept_jobs::at("2026-08-21T08:30:00Z");
+    bencher.bench_local(|| store.queries().jobs(filter, 50, now).unwrap());
+}
+
+fn due_store(seen: &JobsSeen) -> (TempDir, Database) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let store = kept_jobs::filled(&folder.path().join("state.db"), seen);
+    (folder, store)
+}
+
+fn tick(at: &str) -> Tick {
+    Tick { at: kept_jobs::at(at), zone: Tz::UTC, limit: usize::MAX }
 }
 
 fn jobs(document: &Document) -> Vec<Job> {

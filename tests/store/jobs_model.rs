@@ -59,6 +59,19 @@ impl Job {
         self.definition().and_then(|it| it.name.clone()).unwrap_or_else(|| id.to_string())
     }
 
+    /// Its slots to come, from an instant on.
+    fn slots(&self, from: Time) -> impl Iterator<Item = Time> {
+        let JobStanding { ahead, .. } = &self.standing;
+        let mut after = ahead.settled.max(from - chrono::TimeDelta::milliseconds(1));
+        let course = self.definition().and_then(|definition| self.standing.course(definition));
+        let course = course.filter(|_| ahead.next.is_some());
+        std::iter::from_fn(move || {
+            let course = course.as_ref()?;
+            after = course.schedule.next(after, &course.lattice)?;
+            Some(after)
+        })
+    }
+
     fn overlap(&self) -> Overlap {
         self.definition().map_or(Overlap::Skip, |definition| definition.overlap)
     }
@@ -696,19 +709,11 @@ impl JobQueries for Model {
         let Some((id, job)) = self.jobs.jobs.iter().find(|(id, _)| id.as_str() == wanted) else {
             return Ok(JobFound::None);
         };
-        let course = job.definition().and_then(|definition| job.standing.course(definition));
-        let mut after = job.standing.ahead.settled.max(at - chrono::TimeDelta::milliseconds(1));
-        let next = course.filter(|_| job.standing.ahead.next.is_some()).into_iter().flat_map(|course| {
-            std::iter::from_fn(move || {
-                after = course.schedule.next(after, &course.lattice)?;
-                Some(after)
-            })
-        });
         Ok(JobFound::One(Box::new(JobDetail {
             row: self.job_row(id, job),
             definition: job.record.definition.clone(),
             record: job.record.text.clone(),
-            next: next.take(5).collect(),
+            next: job.slots(at).take(5).collect(),
             warnings: Vec::new(),
             history: self.of_job(id).rev().take(50).cloned().collect(),
         })))
@@ -759,8 +764,28 @@ impl JobQueries for Model {
         Ok(all.filter(|(.., delivery)| delivery.state == DeliveryState::Pending).take(limit).collect())
     }
 
-    fn timeline(&self, _from: Time, _until: Time, _limit: usize, _zone: Tz) -> Result<Vec<TimelineRow>> {
-        unimplemented!("the timeline is SQLite's alone")
+    fn timeline(&self, from: Time, until: Time, limit: usize, _zone: Tz) -> Result<Vec<TimelineRow>> {
+        let there = |(_, job): &(&JobId, &Job)| job.standing.vanished_at.is_none();
+        let mut jobs: Vec<(&JobId, &Job)> = self.jobs.jobs.iter().filter(there).collect();
+        jobs.sort_by_key(|(id, job)| (job.standing.ahead.next.is_none(), job.standing.ahead.next, *id));
+        let row = |(id, job): (&JobId, &Job)| {
+            let mut past: Vec<(Time, ExecutionState)> = self
+                .of_job(id)
+                .rev()
+                .filter(|it| it.taken_at >= from && it.taken_at < until)
+                .map(|it| (it.taken_at, it.state))
+                .take(limit)
+                .collect();
+            past.reverse();
+            TimelineRow {
+                job: id.clone(),
+                name: job.name(id),
+                state: job.standing.state(self.open_of(id)),
+                slots: job.slots(from).take_while(|slot| *slot < until).take(limit).collect(),
+                past,
+            }
+        };
+        Ok(jobs.into_iter().take(limit).map(row).collect())
     }
 
     fn newest_outputs(&self, jobs: &[JobId]) -> Result<Vec<(JobId, String)>> {
