@@ -161,7 +161,7 @@ actions! {
         NewerRun "newer-run" "newer run" None NotNeeded "the run after";
         ShowTimeline "timeline" "timeline" None NotNeeded "timeline: of 24 hours, of 7 days, none";
         TakeCopy "take-copy" "take copy" Asks Never "write the stored copy over an unreadable jobs.json (asks)";
-        OpenJob "open-job" "detail" None NotNeeded "the job's detail; there, the session of the run";
+        OpenJob "open-job" "open" None NotNeeded "the job's detail; there, the session of the run";
     }
     Recovery {
         ResumeNow "resume-now" "resume now" None Never "go on with what was cut off, now";

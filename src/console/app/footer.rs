@@ -111,6 +111,7 @@ fn title(model: &Model, action: Action) -> String {
             _ => "pause",
         },
         Action::OpenJob if model.pane == Pane::Detail => "session",
+        Action::OpenJob => "detail",
         Action::Why if cron::file::compares(model) => "compare",
         Action::EditFile if cron::file::trouble(model).is_some() => "repair",
         Action::EnterField => job_editor::enter_title(model),

@@ -50,7 +50,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, picker: &Picker) {
 fn draw_about(paint: &mut Paint<'_>, area: Rect, entry: &PickerEntry) {
     let area = from_top(area, 1).1;
     let detail = sentence(&entry.detail);
-    let rest = card::write(paint, area, &detail, Role::Text);
+    let rest = if detail.is_empty() { area } else { card::write(paint, area, &detail, Role::Text) };
     if let Some(why) = &entry.why_not {
         card::write(paint, rest, &format!("Not now: {why}."), Role::Warning);
     }
@@ -59,8 +59,8 @@ fn draw_about(paint: &mut Paint<'_>, area: Rect, entry: &PickerEntry) {
 /// With a capital letter and a full stop.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", letters.as_str())
+    let Some(first) = letters.next() else { return String::new() };
+    format!("{}{}.", first.to_uppercase(), letters.as_str())
 }
 
 fn title(kind: PickerKind) -> &'static str {

@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, JobId, Target};
-use crate::domain::schedule::{Schedule, parse_zone};
+use crate::domain::schedule::{Part, Schedule, parse_zone};
 
 /// A job as its author wrote it: plain values, each of the right kind, not yet checked against the rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +90,12 @@ impl Definition {
             None
         });
         let schedule = self.schedule.parse::<Schedule>().map_err(|error| {
-            faults.insert(0, Fault::new("schedule", &format!("{:?}", self.schedule), error));
+            // The value stands before it already.
+            let why = match error.part {
+                Part::Schedule => format!("{}; {}", error.why, error.hint),
+                _ => error.to_string(),
+            };
+            faults.insert(0, Fault::new("schedule", &format!("{:?}", self.schedule), why));
         });
         self.check_work(&mut faults);
         self.check_places(&mut faults);

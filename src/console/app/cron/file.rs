@@ -1,6 +1,6 @@
 //! The file `jobs.json` when it can't be read, and beside the stored copy.
 
-use similar::{ChangeTag, TextDiff};
+use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
 use super::reading::{self, Reading};
 use crate::console::app::focus::{Focus, Pane, View};
@@ -67,26 +67,47 @@ pub(in crate::console::app) fn compare(model: &mut Model) {
     reading::ask(model, Reading::Compare);
 }
 
-/// The lines in which the file and the stored copy differ, with some around them.
+/// The lines in which the file and the stored copy differ, with some around them. How lines are indented, and
+/// the commas between records, don't count: the copy is laid out in its own way.
 pub(super) fn compared(file: &str, stored: &str) -> String {
-    let diff = TextDiff::from_lines(stored, file);
+    let (old, new): (Vec<&str>, Vec<&str>) = (stored.lines().collect(), file.lines().collect());
+    let words = |line: &&str| line.trim().trim_end_matches(',').to_owned();
+    let (old_words, new_words): (Vec<String>, Vec<String>) =
+        (old.iter().map(words).collect(), new.iter().map(words).collect());
     let mut lines = Vec::new();
-    for (at, group) in diff.grouped_ops(AROUND).iter().enumerate() {
+    let changes = capture_diff_slices(Algorithm::Myers, &old_words, &new_words);
+    for (at, group) in group_diff_ops(changes, AROUND).into_iter().enumerate() {
         if at > 0 {
             lines.push("...".to_owned());
         }
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let (mark, number) = match change.tag() {
-                ChangeTag::Equal => (' ', change.new_index()),
-                ChangeTag::Insert => ('+', change.new_index()),
-                ChangeTag::Delete => ('-', None),
-            };
-            let number = number.map(|index| (index + 1).to_string()).unwrap_or_default();
-            lines.push(format!("{number:>5} {mark} {}", change.value().trim_end_matches(['\r', '\n'])));
+        for op in group {
+            let (tag, before, after) = op.as_tag_tuple();
+            if tag == DiffTag::Equal {
+                lines.extend(after.map(|index| format!("{:>5}   {}", index + 1, new[index])));
+            } else {
+                lines.extend(before.map(|index| format!("      - {}", old[index])));
+                lines.extend(after.map(|index| format!("{:>5} + {}", index + 1, new[index])));
+            }
         }
     }
     match lines.is_empty() {
-        true => "They are the same.".to_owned(),
+        true => "They are the same, but for their layout.".to_owned(),
         false => lines.join("\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_says_something_else_is_shown_as_changed() {
+        let stored = "{\n  \"jobs\": [\n    { \"id\": \"a\" },\n    { \"id\": \"b\" }\n  ]\n}\n";
+        let file = "{ \"jobs\": [\n  { \"id\": \"a\" },\n  { \"id\": \"b\" \"x\": 1 },\n] }\n";
+        let text = compared(file, stored);
+        assert!(text.contains("    2     { \"id\": \"a\" },"), "{text}");
+        assert!(text.contains("      -     { \"id\": \"b\" }\n"), "{text}");
+        assert!(text.contains("    3 +   { \"id\": \"b\" \"x\": 1 },"), "{text}");
+        assert_eq!(compared(stored, stored), "They are the same, but for their layout.");
     }
 }

@@ -10,13 +10,15 @@ use crate::console::app::keymap::Context;
 use crate::console::app::words::clock;
 use crate::console::ui::card;
 use crate::console::ui::layout::{from_left, from_top};
-use crate::console::ui::paint::Paint;
+use crate::console::ui::paint::{Paint, to_cells};
 use crate::console::ui::text;
 use crate::console::ui::theme::Role;
 
 /// The chain of the view's keys, whatever has the focus.
 const CHAIN: &[Context] = &[Context::Cron, Context::Global, Context::Always];
 const INDENT: u16 = 3;
+/// So many cells stay behind a mark.
+const MARK_MARGIN: usize = 12;
 
 /// How many rows the banner takes in a screen of this width.
 pub(in crate::console::ui) fn rows(model: &Model, width: u16) -> usize {
@@ -24,10 +26,11 @@ pub(in crate::console::ui) fn rows(model: &Model, width: u16) -> usize {
     if model.view != View::Cron {
         return 1;
     }
-    let width = usize::from(width.saturating_sub(INDENT + 1)).max(1);
+    let beside = headline_width(model, &trouble, width.saturating_sub(INDENT));
+    let width = usize::from(width.saturating_sub(INDENT)).max(1);
     let mark = usize::from(mark(&trouble).is_some());
     let hint = usize::from(trouble.what.hint.is_some() && mark == 0);
-    headline_rows(&trouble, width)
+    card::rows(&trouble.headline(), usize::from(beside))
         + trouble.what.excerpt.len()
         + mark
         + hint
@@ -35,14 +38,19 @@ pub(in crate::console::ui) fn rows(model: &Model, width: u16) -> usize {
         + 1
 }
 
-fn headline_rows(trouble: &Trouble<'_>, width: usize) -> usize {
-    card::rows(&trouble.headline(), width)
+fn since(model: &Model, trouble: &Trouble<'_>) -> String {
+    format!("since {} ", clock(model, trouble.since))
+}
+
+/// The cells that the headline has beside the time, in an area of this width.
+fn headline_width(model: &Model, trouble: &Trouble<'_>, width: u16) -> u16 {
+    width.saturating_sub(to_cells(text::width(&since(model, trouble)) + 1)).max(1)
 }
 
 pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
     let Some(trouble) = trouble(model) else { return };
-    let since = format!("since {}", clock(model, trouble.since));
+    let since = since(model, &trouble);
     let mark = paint.canvas.glyphs.needs_you;
     paint.row(area, 0).skip(1).put(mark, Role::NeedsYou);
     let (_, inner) = from_left(area, INDENT);
@@ -50,8 +58,10 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: Rect) {
         paint.row(inner, 0).right(&since, Role::Quiet).put(&trouble.headline(), Role::NeedsYou);
         return;
     }
-    let rest = card::write(paint, inner, &trouble.headline(), Role::NeedsYou);
-    paint.row(area, 0).right(&format!("{since} "), Role::Quiet);
+    let (headline, _) = from_left(inner, headline_width(model, &trouble, inner.width));
+    let left = card::write(paint, headline, &trouble.headline(), Role::NeedsYou);
+    paint.row(area, 0).right(&since, Role::Quiet);
+    let rest = Rect { y: left.y, height: left.height, ..inner };
     let rest = draw_excerpt(paint, rest, &trouble);
     let rest = card::write(paint, rest, &trouble.meanwhile(model), Role::Text);
     draw_keys(paint, rest, &trouble);
@@ -68,20 +78,21 @@ fn mark(trouble: &Trouble<'_>) -> Option<(usize, usize)> {
 fn draw_excerpt(paint: &mut Paint<'_>, area: Rect, trouble: &Trouble<'_>) -> Rect {
     let mut rest = area;
     let place = mark(trouble);
-    let digits = trouble.what.excerpt.iter().map(|(number, _)| number.to_string().len()).max().unwrap_or(0);
+    let excerpt = &trouble.what.excerpt;
+    let digits = excerpt.iter().map(|(number, _)| number.to_string().len()).max().unwrap_or(0);
     let hint = trouble.what.hint.as_deref().unwrap_or_default();
-    for (at, (number, line)) in trouble.what.excerpt.iter().enumerate() {
+    // Long lines are shown from where the mark can be seen.
+    let room = usize::from(area.width).saturating_sub(digits + 7).max(1);
+    let before = place.map_or(0, |(_, before)| before);
+    let hidden = if before + MARK_MARGIN > room { before - before.min(room / 2) } else { 0 };
+    for (at, (number, line)) in excerpt.iter().enumerate() {
         let mut pen = paint.row(rest, 0);
         pen.skip(2).column_right(&number.to_string(), digits, Role::Quiet).put(" | ", Role::Quiet);
-        pen.put(line, Role::Text);
+        pen.put(text::skip(line, hidden).0, Role::Text);
         rest = from_top(rest, 1).1;
-        if let Some((_, before)) = place.filter(|(line, _)| *line == at) {
-            let mut pen = paint.row(rest, 0);
-            pen.skip(2 + digits)
-                .put(" | ", Role::Quiet)
-                .skip(before)
-                .put("^ ", Role::Bad)
-                .put(hint, Role::Text);
+        if place.is_some_and(|(line, _)| line == at) {
+            paint.row(rest, 0).skip(2 + digits).put(" | ", Role::Quiet);
+            draw_mark(paint, from_left(rest, INDENT + 2 + to_cells(digits)).1, before - hidden, hint);
             rest = from_top(rest, 1).1;
         }
     }
@@ -90,6 +101,17 @@ fn draw_excerpt(paint: &mut Paint<'_>, area: Rect, trouble: &Trouble<'_>) -> Rec
         rest = from_top(rest, 1).1;
     }
     rest
+}
+
+/// The mark under a column, with the hint on the side that has room for it.
+fn draw_mark(paint: &mut Paint<'_>, area: Rect, before: usize, hint: &str) {
+    let width = text::width(hint);
+    let mut pen = paint.row(area, 0);
+    if before + 2 + width > pen.room() && before > width {
+        pen.skip(before - width - 1).put(hint, Role::Text).put(" ", Role::Text).put("^", Role::Bad);
+    } else {
+        pen.skip(before).put("^", Role::Bad).put(" ", Role::Text).put(hint, Role::Text);
+    }
 }
 
 fn draw_keys(paint: &mut Paint<'_>, area: Rect, trouble: &Trouble<'_>) {

@@ -16,8 +16,9 @@ use crate::console::ui::theme::Role;
 use crate::domain::cron::Execution;
 
 const LABEL: usize = 12;
-/// A fact takes at most so many rows.
+/// A fact takes at most so many rows, and what is wrong so many.
 const MOST_ROWS: usize = 2;
+const MOST_ERROR_ROWS: usize = 4;
 /// The runs keep so many rows beside the facts, with their heads.
 const RUNS_KEEP: u16 = 5;
 const GAP: usize = 2;
@@ -57,7 +58,8 @@ fn draw_facts(paint: &mut Paint<'_>, area: Rect, facts: &[Fact]) -> u16 {
     let mut rest = area;
     for (label, value) in facts {
         let width = usize::from(rest.width).saturating_sub(LABEL + 2);
-        let most = MOST_ROWS.min(usize::from(rest.height));
+        let most = if *label == "error" { MOST_ERROR_ROWS } else { MOST_ROWS };
+        let most = most.min(usize::from(rest.height));
         let (rows, end) = text::wrap(value, 0, width, most);
         let cut = end < value.len();
         let count = rows.len();

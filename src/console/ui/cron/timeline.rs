@@ -18,6 +18,9 @@ use crate::domain::cron::ExecutionState;
 
 /// The cells of a lane's name.
 const NAME: u16 = 18;
+/// The word at now, and its cells.
+const NOW: &str = "now";
+const NOW_CELLS: u16 = 3;
 /// The cells of an hour's and of a day's label, with a blank.
 const HOUR: i64 = 3;
 const DAY: i64 = 7;
@@ -101,6 +104,7 @@ fn draw_clock(paint: &mut Paint<'_>, row: Rect, scale: &Scale) {
     let every = steps
         .into_iter()
         .find(|hours| cells * hours / scale.whole_hours().max(1) > label && (!by_day || hours % 24 == 0));
+    let now = scale.column(scale.now).map(|now| now.min(scale.columns.saturating_sub(NOW_CELLS)));
     let mut at = scale.from;
     while at < scale.until {
         let local = at.with_timezone(&model.zone);
@@ -113,16 +117,17 @@ fn draw_clock(paint: &mut Paint<'_>, row: Rect, scale: &Scale) {
         };
         if let (true, Some(column)) = (on_step, scale.column(at)) {
             let words = local.format(if by_day { "%a %-d" } else { "%H" }).to_string();
-            if i64::from(column) + text::width(&words) as i64 <= cells {
+            let end = column.saturating_add(to_cells(text::width(&words)));
+            // What would run into the word of now, or out of the row, is left out.
+            let clear = now.is_none_or(|now| end < now || column > now + NOW_CELLS);
+            if clear && end <= scale.columns {
                 put(paint, row, column, &words, Role::Quiet);
             }
         }
         at += TimeDelta::hours(1);
     }
-    if let Some(column) = scale.column(scale.now) {
-        let words = "now";
-        let column = column.min(scale.columns.saturating_sub(to_cells(words.len())));
-        put(paint, row, column, words, Role::Strong);
+    if let Some(now) = now {
+        put(paint, row, now, NOW, Role::Strong);
     }
 }
 
