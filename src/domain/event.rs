@@ -698,7 +698,7 @@ mod tests {
             JobEvent::Paused { why: words() },
             JobEvent::Fired { execution, slots: Some(slots), how: How::Late },
             JobEvent::NotRun { execution, slots, state: ExecutionState::Missed, why: "late".to_owned() },
-            JobEvent::AgentBegan { execution, session: session.clone(), turn: TurnId(3) },
+            JobEvent::AgentBegan { execution, run_session: session.clone(), turn: TurnId(3) },
             JobEvent::RunEnded { execution, state: ExecutionState::Failed, why: words() },
             JobEvent::Delivery {
                 execution,
