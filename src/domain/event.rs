@@ -686,36 +686,6 @@ mod tests {
         assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
     }
 
-    #[test]
-    fn no_field_of_a_jobs_event_is_one_of_the_event_around_it() {
-        use crate::domain::cron::{DeliveryState, ExecutionState, How, Slots, Target};
-        use crate::domain::id::ExecutionId;
-        let (execution, session) = (ExecutionId(7), SessionId::new(Time::UNIX_EPOCH, 1));
-        let words = || Some("words".to_owned());
-        let slots = Slots::one(Time::UNIX_EPOCH);
-        let happened = [
-            JobEvent::Appeared { next: Some(Time::UNIX_EPOCH) },
-            JobEvent::Paused { why: words() },
-            JobEvent::Fired { execution, slots: Some(slots), how: How::Late },
-            JobEvent::NotRun { execution, slots, state: ExecutionState::Missed, why: "late".to_owned() },
-            JobEvent::AgentBegan { execution, run_session: session.clone(), turn: TurnId(3) },
-            JobEvent::RunEnded { execution, state: ExecutionState::Failed, why: words() },
-            JobEvent::Delivery {
-                execution,
-                target: Target::platform("local"),
-                state: DeliveryState::Failed,
-                words: words(),
-            },
-            JobEvent::Flagged { failures: 3 },
-        ];
-        for what in happened {
-            let kind = EventKind::Job { job: "a".parse().unwrap(), what };
-            let event = Event { seq: Seq(4), at: Time::UNIX_EPOCH, session: Some(session.clone()), kind };
-            let text = serde_json::to_string(&event).unwrap();
-            assert_eq!(serde_json::from_str::<Event>(&text).ok(), Some(event), "{text}");
-        }
-    }
-
     proptest! {
         #[test]
         fn an_excerpt_is_never_long_and_never_breaks_a_line(text in any::<String>()) {
