@@ -6,7 +6,10 @@ use switchboard::console::app::focus::{Focus, Pane, Target, View};
 use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, FilePlace, Mouse, MouseAct, Msg, Reach};
 use switchboard::console::app::overlay::Overlay;
-use switchboard::domain::api::{Command, JobCommand, JobQuery, JobState, JobsFileState, Query, Reply};
+use switchboard::domain::alert::{Alert, AlertChange, AlertKey, by_cron_event, by_job_event};
+use switchboard::domain::api::{
+    Command, JobCommand, JobQuery, JobState, JobsFileState, Query, Reply, Update,
+};
 use switchboard::domain::cron::document::Document;
 use switchboard::domain::cron::{Counting, CronEvent, ExecutionState, JobEvent};
 use switchboard::domain::event::EventKind;
@@ -401,6 +404,37 @@ fn the_palette_finds_every_job_and_leads_to_it_whatever_the_filter_hides() {
         (screen.model.view, screen.model.cron.current().unwrap().row.name.as_str()),
         (View::Cron, "backup")
     );
+}
+
+#[test]
+fn the_next_need_leads_to_the_file_and_to_the_job_and_round_again() {
+    let mut screen = Screen::on(vec![session("console", 1), session("b", 2)]);
+    screen.tables.jobs = unreadable(noon());
+    let raised = |change| match change {
+        Some(AlertChange::Raise(new)) => Alert::raised(None, &new, noon()),
+        other => panic!("{other:?}"),
+    };
+    let unreadable = CronEvent::FileUnreadable { why: "line 14".to_owned(), stored: 5 };
+    let (file, job) =
+        (by_cron_event(&unreadable), by_job_event(&id("backup"), &JobEvent::Flagged { failures: 3 }));
+    screen.tables.alerts_of_jobs = vec![raised(file), raised(job)];
+    screen.tell(Msg::Update(Update::Lagged { missed: 1 }));
+    let acknowledged = |screen: &mut Screen| {
+        screen.commands.clear();
+        screen.press("A");
+        match screen.acts().as_slice() {
+            [Command::Acknowledge { alert, .. }] => alert.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    for _ in 0..2 {
+        screen.press("F8");
+        assert_eq!(screen.model.view, View::Cron);
+        assert_eq!(acknowledged(&mut screen), AlertKey::jobs_file());
+        screen.press("F8");
+        assert_eq!(screen.model.cron.current().unwrap().row.name, "backup");
+        assert_eq!(acknowledged(&mut screen), AlertKey::failing_job(&id("backup")));
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Tables {
     pub report: Report,
     pub jobs: Jobs,
     pub engine: EngineStatus,
+    /// The alerts about jobs and their file.
+    pub alerts_of_jobs: Vec<Alert>,
     /// The alerts that somebody acknowledged.
     pub acknowledged: Vec<AlertKey>,
     pub asked: Vec<Query>,
@@ -176,6 +178,7 @@ impl Screen {
             recovery: Vec::new(),
             report: Report::default(),
             jobs: Jobs::none(noon()),
+            alerts_of_jobs: Vec::new(),
             engine,
             acknowledged: Vec::new(),
             asked: Vec::new(),
@@ -349,7 +352,9 @@ impl Tables {
     }
 
     fn alerts(&self) -> Vec<Alert> {
-        alerts_of(&self.sessions, &self.acknowledged)
+        let mut alerts = alerts_of(&self.sessions, &self.acknowledged);
+        alerts.extend(self.alerts_of_jobs.iter().cloned());
+        alerts
     }
 
     /// Changes a session.

@@ -16,6 +16,8 @@ pub(super) const MOST: usize = 500;
 pub struct Alerts {
     /// All of them, acknowledged ones too.
     pub open: Vec<Alert>,
+    /// What of the jobs the operator went to last.
+    pub(super) visited: Option<Subject>,
     /// The session that the operator is on the way to, while its address is asked for.
     pub(super) wanted: Option<SessionId>,
     loaded: bool,
@@ -26,23 +28,20 @@ pub struct Alerts {
 impl Alerts {
     /// The alert about a session; of several one that nobody acknowledged.
     pub fn of(&self, session: &SessionId) -> Option<&Alert> {
-        let about = || self.open.iter().filter(|alert| is_about(alert, session));
+        self.about(&Subject::Session(session.clone()))
+    }
+
+    fn about(&self, subject: &Subject) -> Option<&Alert> {
+        let about = || self.open.iter().filter(|alert| alert.subject == *subject);
         about().find(|alert| alert.needs_you()).or_else(|| about().next())
     }
 
-    /// The one that comes after those about a session, round again; none if nothing needs the operator.
-    pub(super) fn after(&self, session: Option<&SessionId>) -> Option<&Alert> {
-        let here = |alert: &Alert| session.is_some_and(|session| is_about(alert, session));
+    /// The one that comes after those about a thing, round again; none if nothing needs the operator.
+    pub(super) fn after(&self, subject: Option<&Subject>) -> Option<&Alert> {
+        let here = |alert: &Alert| subject == Some(&alert.subject);
         let next = self.open.iter().rposition(here).map_or(0, |last| last + 1);
         let round = self.open[next..].iter().chain(&self.open[..next]);
         round.into_iter().find(|alert| alert.needs_you())
-    }
-}
-
-fn is_about(alert: &Alert, session: &SessionId) -> bool {
-    match &alert.subject {
-        Subject::Session(id) => id == session,
-        Subject::Job(_) | Subject::JobsFile => false,
     }
 }
 
@@ -76,13 +75,29 @@ pub(super) fn await_next(model: &mut Model) {
 
 /// The alert about what is selected, if nobody acknowledged it.
 pub(super) fn at_hand(model: &Model) -> Option<&Alert> {
-    model.alerts.of(session_at_hand(model)?).filter(|alert| alert.needs_you())
+    model.alerts.about(&subject_at_hand(model)?).filter(|alert| alert.needs_you())
 }
 
 /// Says that the operator knows of the alert at hand.
 pub(super) fn acknowledge(model: &mut Model) {
     if let Some(alert) = at_hand(model).map(|alert| alert.key.clone()) {
         acts::act(model, Command::Acknowledge { alert, what: Acknowledgement::Given });
+    }
+}
+
+/// What an alert about the selected thing would be about.
+fn subject_at_hand(model: &Model) -> Option<Subject> {
+    match model.view {
+        View::Cron => subject_of_jobs(model),
+        _ => session_at_hand(model).cloned().map(Subject::Session),
+    }
+}
+
+/// The file of the jobs where the operator was led to it, else the selected job.
+pub(super) fn subject_of_jobs(model: &Model) -> Option<Subject> {
+    match model.alerts.visited {
+        Some(Subject::JobsFile) => Some(Subject::JobsFile),
+        _ => model.cron.current()?.row.id.clone().map(Subject::Job),
     }
 }
 

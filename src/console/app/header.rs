@@ -3,6 +3,7 @@
 use super::Model;
 use super::action::Action;
 use super::border::locked;
+use super::cron::file;
 use super::model::{Access, Link};
 use super::msg::Reach;
 use super::typing::key_name;
@@ -73,7 +74,10 @@ pub fn header(model: &Model) -> Header {
         release: locked(model).is_none().then(|| key_name(model, Action::Release)),
         drain: status.filter(|_| !gone).and_then(|status| status.drain.clone()),
         trouble: status.and_then(|status| status.store_trouble.clone()),
-        cron: status.map(|status| status.cron.clone()),
+        cron: status.map(|status| match (&status.cron, file::trouble(model)) {
+            (CronHealth::Ok, Some(trouble)) => CronHealth::StoredCopy { since: trouble.since },
+            (health, _) => health.clone(),
+        }),
         clock: local.format("%H:%M").to_string(),
         zone: local.format("%Z").to_string(),
         behind: model.behind.map(|behind| {

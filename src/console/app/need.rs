@@ -3,7 +3,7 @@
 use super::focus::{Focus, Pane, View};
 use super::msg::{Pace, Question, Tone};
 use super::sessions::ListRow;
-use super::{Model, acts, alerts, front, panes, walk};
+use super::{Model, acts, alerts, cron, front, panes, walk};
 use crate::domain::alert::Subject;
 use crate::domain::id::{SessionId, SessionKey};
 
@@ -18,8 +18,11 @@ pub(super) fn next(model: &mut Model) {
         }
         return;
     }
-    let here = model.front_row.as_ref().map(|row| &row.row.session.id);
-    let Some(alert) = model.alerts.after(here) else {
+    let here = match model.view {
+        View::Cron => alerts::subject_of_jobs(model),
+        _ => model.front_row.as_ref().map(|row| Subject::Session(row.row.session.id.clone())),
+    };
+    let Some(alert) = model.alerts.after(here.as_ref()) else {
         // The count is newer than the list.
         return if counted(model) {
             alerts::await_next(model)
@@ -27,9 +30,18 @@ pub(super) fn next(model: &mut Model) {
     };
     match alert.subject.clone() {
         Subject::Session(session) => go_to_session(model, session),
-        Subject::Job(_) | Subject::JobsFile => {
-            let words = alert.words.clone();
-            model.tell(Tone::Warn, words);
+        Subject::Job(job) => {
+            acts::show_view(model, View::Cron);
+            if !cron::select(model, &job) {
+                model.tell(Tone::Warn, format!("job {job} is not listed any more"));
+            }
+            model.pane = Pane::List;
+            model.alerts.visited = Some(Subject::Job(job));
+        }
+        Subject::JobsFile => {
+            acts::show_view(model, View::Cron);
+            model.pane = Pane::List;
+            model.alerts.visited = Some(Subject::JobsFile);
         }
     }
 }

@@ -372,6 +372,7 @@ pub(super) fn take_earlier(model: &mut Model, runs: Vec<Execution>) {
 
 /// Another job is selected: what more is known of it is asked for.
 pub(super) fn selection_changed(model: &mut Model) {
+    model.alerts.visited = None;
     if model.cron.current_detail().is_none() {
         model.cron.run = 0;
         model.cron.runs_top = 0;

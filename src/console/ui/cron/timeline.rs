@@ -216,12 +216,13 @@ fn draw_meeting(paint: &mut Paint<'_>, row: Rect, meeting: &BTreeMap<u16, usize>
         return;
     }
     paint.row(row, 0).skip(1).column("due at once", usize::from(NAME) - 2, Role::Quiet);
-    let mut before: Option<u16> = None;
+    let mut written: Option<u16> = None;
     for (column, jobs) in meeting {
         // Two numbers side by side would read as one.
-        if before.replace(*column).is_some_and(|before| before + 1 == *column) {
+        if written.is_some_and(|written| written + 1 == *column) {
             continue;
         }
+        written = Some(*column);
         let words = if *jobs > 9 { "+".to_owned() } else { jobs.to_string() };
         put(paint, row, *column, &words, Role::Warning);
     }
