@@ -60,39 +60,27 @@ macro_rules! jobs_where {
 impl JobQueries for Reader<'_> {
     fn jobs(&self, filter: &str, limit: usize, at: Time) -> Result<JobsPage> {
         let filter = filter.trim().to_lowercase();
-        let wanted = |texts: &[&str]| {
-            filter.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(&filter))
+        let mut rows = self.unowned_records()?;
+        let listed = self.listed(at)?;
+        let total = rows.len() + listed;
+        rows.retain(|row| fits(&filter, &[&row.name], row.state.word()));
+        let unowned = rows.len();
+        rows.truncate(limit);
+        let room = limit - rows.len();
+        let (hits, shown) = if filter.is_empty() {
+            (listed, self.listed_jobs(&filter, room, at)?)
+        } else {
+            let mut found = self.listed_jobs(&filter, usize::MAX, at)?;
+            let hits = found.len();
+            found.truncate(room);
+            (hits, found)
         };
-        let mut nobodys = self.unowned_records()?;
-        let total = nobodys.len() + self.listed(at)?;
-        nobodys.retain(|row| wanted(&[&row.name, row.state.word(), "state:error"]));
-        let listed = self.rows(
-            "SELECT id, name, rank, n FROM jobs
-             WHERE completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2 ORDER BY rank, next, id",
-            (Millis(at - COMPLETED_SHOWN), JobState::Completed { at }.rank()),
-            |row| {
-                let hit = wanted(&[
-                    row.get_ref(0)?.as_str()?,
-                    row.get_ref(1)?.as_str()?,
-                    &format!("state:{}", word_of_rank(row.get(2)?)),
-                ]);
-                Ok(if hit { Some(row.get::<_, i64>(3)?) } else { None })
-            },
-        )?;
-        let hits: Vec<i64> = listed.into_iter().flatten().collect();
-        let mut page = JobsPage {
-            hits: nobodys.len() + hits.len(),
-            total,
-            file: self.file_state()?,
-            ticker: TickerState { next: self.next_due()?.slot, ..TickerState::default() },
-            rows: nobodys,
-        };
-        page.rows.truncate(limit);
-        for n in hits.into_iter().take(limit - page.rows.len()) {
+        for n in shown {
             let found = self.first(jobs_where!("j.n = ?1"), (n,), found)?;
-            page.rows.extend(found.map(|found| self.row(&found)).transpose()?);
+            rows.extend(found.map(|found| self.row(&found)).transpose()?);
         }
-        Ok(page)
+        let ticker = TickerState { next: self.next_due()?.slot, ..TickerState::default() };
+        Ok(JobsPage { rows, hits: unowned + hits, total, file: self.file_state()?, ticker })
     }
 
     fn job(&self, wanted: &str, zone: Tz, at: Time) -> Result<JobFound> {
@@ -227,6 +215,21 @@ impl Reader<'_> {
         )
     }
 
+    /// Those that fit a filter among the first jobs of the list; at most so many are looked at.
+    fn listed_jobs(&self, filter: &str, limit: usize, at: Time) -> Result<Vec<i64>> {
+        let found = self.rows(
+            "SELECT id, name, rank, n FROM jobs
+             WHERE completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2 ORDER BY rank, next, id LIMIT ?3",
+            (Millis(at - COMPLETED_SHOWN), JobState::Completed { at }.rank(), at_most(limit)),
+            |row| {
+                let names = [row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?];
+                let n = row.get(3)?;
+                Ok(if fits(filter, &names, word_of_rank(row.get(2)?)) { Some(n) } else { None })
+            },
+        )?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
     /// Records of the file that no job has.
     fn unowned_records(&self) -> Result<Vec<JobRow>> {
         self.rows("SELECT place, faults FROM job_records WHERE job IS NULL ORDER BY place", (), |row| {
@@ -348,6 +351,13 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         definition: kept_json(row, "definition")?,
         record: row.get("text")?,
     })
+}
+
+/// Whether a job's names or its state have a filter in them, which is in lower case.
+fn fits(filter: &str, names: &[&str], state: &str) -> bool {
+    filter.is_empty()
+        || names.iter().any(|name| name.to_lowercase().contains(filter))
+        || format!("state:{state}").contains(filter)
 }
 
 fn word_of_rank(rank: u8) -> &'static str {
