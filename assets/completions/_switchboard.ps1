@@ -209,10 +209,138 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
         'switchboard;cron' {
             [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'The jobs, the most urgent first')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'One job: its definition, its next slots, its runs')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Make a job')
+            [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Change fields of a job')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Take no slot of a job until it is resumed')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Take a job''s slots again')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a job now, beside its slots')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take a job out of jobs.json')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'What became of the slots, newest first')
+            [CompletionResult]::new('output', 'output', [CompletionResultType]::ParameterValue, 'The output document of a run')
+            [CompletionResult]::new('next', 'next', [CompletionResultType]::ParameterValue, 'The next slots of a schedule, one a line; what it means and its traps on standard error')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a jobs.json: what is wrong with each job, and its next five slots')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;cron;list' {
+            [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Only those whose id, name or state contain it')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('next', 'next', [CompletionResultType]::ParameterValue, 'The next slots of a schedule, one a line; what it means and its traps on standard error')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;cron;show' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;add' {
+            [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'its name: letters, digits, . _ -')
+            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'its name for people')
+            [CompletionResult]::new('--timezone', '--timezone', [CompletionResultType]::ParameterName, 'the zone of its wall-clock times, like Europe/Berlin')
+            [CompletionResult]::new('--description', '--description', [CompletionResultType]::ParameterName, 'what it is for; also the prompt where there is none')
+            [CompletionResult]::new('--skills', '--skills', [CompletionResultType]::ParameterName, 'the skills that are loaded, in order')
+            [CompletionResult]::new('--deliver-to', '--deliver-to', [CompletionResultType]::ParameterName, 'who gets the result: local, console, telegram:CHAT:THREAD')
+            [CompletionResult]::new('--enabled', '--enabled', [CompletionResultType]::ParameterName, 'whether its slots are taken; no pauses it')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'how often it fires in all; empty: for ever')
+            [CompletionResult]::new('--misfire', '--misfire', [CompletionResultType]::ParameterName, 'what becomes of slots that were missed')
+            [CompletionResult]::new('--overlap', '--overlap', [CompletionResultType]::ParameterName, 'what happens at a slot while an earlier run still works')
+            [CompletionResult]::new('--jitter-seconds', '--jitter-seconds', [CompletionResultType]::ParameterName, 'up to so many seconds its fires are set off from their slot')
+            [CompletionResult]::new('--script', '--script', [CompletionResultType]::ParameterName, 'a program in scripts/ that runs first')
+            [CompletionResult]::new('--no-agent', '--no-agent', [CompletionResultType]::ParameterName, 'whether the script''s output is the result, without any agent')
+            [CompletionResult]::new('--context-from', '--context-from', [CompletionResultType]::ParameterName, 'the jobs whose newest output goes into the prompt')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'the model, as the agent''s server knows it')
+            [CompletionResult]::new('--workdir', '--workdir', [CompletionResultType]::ParameterName, 'the folder in which it works; an absolute path')
+            [CompletionResult]::new('--timeout-minutes', '--timeout-minutes', [CompletionResultType]::ParameterName, 'after so many minutes a run is stopped; empty: never')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'whether each run begins with an empty memory')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;edit' {
+            [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'its name: letters, digits, . _ -')
+            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'its name for people')
+            [CompletionResult]::new('--schedule', '--schedule', [CompletionResultType]::ParameterName, 'when it is due: "0 8 * * *", "weekdays at 9:30", "every 2h"')
+            [CompletionResult]::new('--timezone', '--timezone', [CompletionResultType]::ParameterName, 'the zone of its wall-clock times, like Europe/Berlin')
+            [CompletionResult]::new('--description', '--description', [CompletionResultType]::ParameterName, 'what it is for; also the prompt where there is none')
+            [CompletionResult]::new('--prompt', '--prompt', [CompletionResultType]::ParameterName, 'what the agent is told')
+            [CompletionResult]::new('--skills', '--skills', [CompletionResultType]::ParameterName, 'the skills that are loaded, in order')
+            [CompletionResult]::new('--deliver-to', '--deliver-to', [CompletionResultType]::ParameterName, 'who gets the result: local, console, telegram:CHAT:THREAD')
+            [CompletionResult]::new('--enabled', '--enabled', [CompletionResultType]::ParameterName, 'whether its slots are taken; no pauses it')
+            [CompletionResult]::new('--repeat', '--repeat', [CompletionResultType]::ParameterName, 'how often it fires in all; empty: for ever')
+            [CompletionResult]::new('--misfire', '--misfire', [CompletionResultType]::ParameterName, 'what becomes of slots that were missed')
+            [CompletionResult]::new('--overlap', '--overlap', [CompletionResultType]::ParameterName, 'what happens at a slot while an earlier run still works')
+            [CompletionResult]::new('--jitter-seconds', '--jitter-seconds', [CompletionResultType]::ParameterName, 'up to so many seconds its fires are set off from their slot')
+            [CompletionResult]::new('--script', '--script', [CompletionResultType]::ParameterName, 'a program in scripts/ that runs first')
+            [CompletionResult]::new('--no-agent', '--no-agent', [CompletionResultType]::ParameterName, 'whether the script''s output is the result, without any agent')
+            [CompletionResult]::new('--context-from', '--context-from', [CompletionResultType]::ParameterName, 'the jobs whose newest output goes into the prompt')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'the model, as the agent''s server knows it')
+            [CompletionResult]::new('--workdir', '--workdir', [CompletionResultType]::ParameterName, 'the folder in which it works; an absolute path')
+            [CompletionResult]::new('--timeout-minutes', '--timeout-minutes', [CompletionResultType]::ParameterName, 'after so many minutes a run is stopped; empty: never')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'whether each run begins with an empty memory')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;pause' {
+            [CompletionResult]::new('--why', '--why', [CompletionResultType]::ParameterName, 'Why, for whoever finds it')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;resume' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;run' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--count', '--count', [CompletionResultType]::ParameterName, 'Count the run for the job''s repeat')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait for the run''s end; a run that does not succeed exits with 1')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;remove' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;history' {
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;cron;output' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'switchboard;cron;next' {
@@ -225,12 +353,64 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'switchboard;cron;check' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'switchboard;cron;help' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'The jobs, the most urgent first')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'One job: its definition, its next slots, its runs')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Make a job')
+            [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Change fields of a job')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Take no slot of a job until it is resumed')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Take a job''s slots again')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a job now, beside its slots')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take a job out of jobs.json')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'What became of the slots, newest first')
+            [CompletionResult]::new('output', 'output', [CompletionResultType]::ParameterValue, 'The output document of a run')
             [CompletionResult]::new('next', 'next', [CompletionResultType]::ParameterValue, 'The next slots of a schedule, one a line; what it means and its traps on standard error')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a jobs.json: what is wrong with each job, and its next five slots')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
+        'switchboard;cron;help;list' {
+            break
+        }
+        'switchboard;cron;help;show' {
+            break
+        }
+        'switchboard;cron;help;add' {
+            break
+        }
+        'switchboard;cron;help;edit' {
+            break
+        }
+        'switchboard;cron;help;pause' {
+            break
+        }
+        'switchboard;cron;help;resume' {
+            break
+        }
+        'switchboard;cron;help;run' {
+            break
+        }
+        'switchboard;cron;help;remove' {
+            break
+        }
+        'switchboard;cron;help;history' {
+            break
+        }
+        'switchboard;cron;help;output' {
+            break
+        }
         'switchboard;cron;help;next' {
+            break
+        }
+        'switchboard;cron;help;check' {
             break
         }
         'switchboard;cron;help;help' {
@@ -445,10 +625,54 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;cron' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'The jobs, the most urgent first')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'One job: its definition, its next slots, its runs')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Make a job')
+            [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Change fields of a job')
+            [CompletionResult]::new('pause', 'pause', [CompletionResultType]::ParameterValue, 'Take no slot of a job until it is resumed')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Take a job''s slots again')
+            [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a job now, beside its slots')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take a job out of jobs.json')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'What became of the slots, newest first')
+            [CompletionResult]::new('output', 'output', [CompletionResultType]::ParameterValue, 'The output document of a run')
             [CompletionResult]::new('next', 'next', [CompletionResultType]::ParameterValue, 'The next slots of a schedule, one a line; what it means and its traps on standard error')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a jobs.json: what is wrong with each job, and its next five slots')
+            break
+        }
+        'switchboard;help;cron;list' {
+            break
+        }
+        'switchboard;help;cron;show' {
+            break
+        }
+        'switchboard;help;cron;add' {
+            break
+        }
+        'switchboard;help;cron;edit' {
+            break
+        }
+        'switchboard;help;cron;pause' {
+            break
+        }
+        'switchboard;help;cron;resume' {
+            break
+        }
+        'switchboard;help;cron;run' {
+            break
+        }
+        'switchboard;help;cron;remove' {
+            break
+        }
+        'switchboard;help;cron;history' {
+            break
+        }
+        'switchboard;help;cron;output' {
             break
         }
         'switchboard;help;cron;next' {
+            break
+        }
+        'switchboard;help;cron;check' {
             break
         }
         'switchboard;help;events' {

@@ -184,10 +184,128 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;cron'= {
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand list 'The jobs, the most urgent first'
+            cand show 'One job: its definition, its next slots, its runs'
+            cand add 'Make a job'
+            cand edit 'Change fields of a job'
+            cand pause 'Take no slot of a job until it is resumed'
+            cand resume 'Take a job''s slots again'
+            cand run 'Run a job now, beside its slots'
+            cand remove 'Take a job out of jobs.json'
+            cand history 'What became of the slots, newest first'
+            cand output 'The output document of a run'
+            cand next 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+            cand check 'Check a jobs.json: what is wrong with each job, and its next five slots'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;cron;list'= {
+            cand --filter 'Only those whose id, name or state contain it'
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
             cand -h 'Print help'
             cand --help 'Print help'
-            cand next 'The next slots of a schedule, one a line; what it means and its traps on standard error'
-            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;cron;show'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;add'= {
+            cand --id 'its name: letters, digits, . _ -'
+            cand --name 'its name for people'
+            cand --timezone 'the zone of its wall-clock times, like Europe/Berlin'
+            cand --description 'what it is for; also the prompt where there is none'
+            cand --skills 'the skills that are loaded, in order'
+            cand --deliver-to 'who gets the result: local, console, telegram:CHAT:THREAD'
+            cand --enabled 'whether its slots are taken; no pauses it'
+            cand --repeat 'how often it fires in all; empty: for ever'
+            cand --misfire 'what becomes of slots that were missed'
+            cand --overlap 'what happens at a slot while an earlier run still works'
+            cand --jitter-seconds 'up to so many seconds its fires are set off from their slot'
+            cand --script 'a program in scripts/ that runs first'
+            cand --no-agent 'whether the script''s output is the result, without any agent'
+            cand --context-from 'the jobs whose newest output goes into the prompt'
+            cand --model 'the model, as the agent''s server knows it'
+            cand --workdir 'the folder in which it works; an absolute path'
+            cand --timeout-minutes 'after so many minutes a run is stopped; empty: never'
+            cand --session 'whether each run begins with an empty memory'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;edit'= {
+            cand --id 'its name: letters, digits, . _ -'
+            cand --name 'its name for people'
+            cand --schedule 'when it is due: "0 8 * * *", "weekdays at 9:30", "every 2h"'
+            cand --timezone 'the zone of its wall-clock times, like Europe/Berlin'
+            cand --description 'what it is for; also the prompt where there is none'
+            cand --prompt 'what the agent is told'
+            cand --skills 'the skills that are loaded, in order'
+            cand --deliver-to 'who gets the result: local, console, telegram:CHAT:THREAD'
+            cand --enabled 'whether its slots are taken; no pauses it'
+            cand --repeat 'how often it fires in all; empty: for ever'
+            cand --misfire 'what becomes of slots that were missed'
+            cand --overlap 'what happens at a slot while an earlier run still works'
+            cand --jitter-seconds 'up to so many seconds its fires are set off from their slot'
+            cand --script 'a program in scripts/ that runs first'
+            cand --no-agent 'whether the script''s output is the result, without any agent'
+            cand --context-from 'the jobs whose newest output goes into the prompt'
+            cand --model 'the model, as the agent''s server knows it'
+            cand --workdir 'the folder in which it works; an absolute path'
+            cand --timeout-minutes 'after so many minutes a run is stopped; empty: never'
+            cand --session 'whether each run begins with an empty memory'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;pause'= {
+            cand --why 'Why, for whoever finds it'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;resume'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;run'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --count 'Count the run for the job''s repeat'
+            cand --wait 'Wait for the run''s end; a run that does not succeed exits with 1'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;remove'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;history'= {
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;cron;output'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
         }
         &'switchboard;cron;next'= {
             cand --timezone 'The time zone whose clock is meant [default: the operator''s]'
@@ -198,11 +316,51 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'switchboard;cron;check'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'switchboard;cron;help'= {
+            cand list 'The jobs, the most urgent first'
+            cand show 'One job: its definition, its next slots, its runs'
+            cand add 'Make a job'
+            cand edit 'Change fields of a job'
+            cand pause 'Take no slot of a job until it is resumed'
+            cand resume 'Take a job''s slots again'
+            cand run 'Run a job now, beside its slots'
+            cand remove 'Take a job out of jobs.json'
+            cand history 'What became of the slots, newest first'
+            cand output 'The output document of a run'
             cand next 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+            cand check 'Check a jobs.json: what is wrong with each job, and its next five slots'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
+        &'switchboard;cron;help;list'= {
+        }
+        &'switchboard;cron;help;show'= {
+        }
+        &'switchboard;cron;help;add'= {
+        }
+        &'switchboard;cron;help;edit'= {
+        }
+        &'switchboard;cron;help;pause'= {
+        }
+        &'switchboard;cron;help;resume'= {
+        }
+        &'switchboard;cron;help;run'= {
+        }
+        &'switchboard;cron;help;remove'= {
+        }
+        &'switchboard;cron;help;history'= {
+        }
+        &'switchboard;cron;help;output'= {
+        }
         &'switchboard;cron;help;next'= {
+        }
+        &'switchboard;cron;help;check'= {
         }
         &'switchboard;cron;help;help'= {
         }
@@ -381,9 +539,42 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;help;conversation;state'= {
         }
         &'switchboard;help;cron'= {
+            cand list 'The jobs, the most urgent first'
+            cand show 'One job: its definition, its next slots, its runs'
+            cand add 'Make a job'
+            cand edit 'Change fields of a job'
+            cand pause 'Take no slot of a job until it is resumed'
+            cand resume 'Take a job''s slots again'
+            cand run 'Run a job now, beside its slots'
+            cand remove 'Take a job out of jobs.json'
+            cand history 'What became of the slots, newest first'
+            cand output 'The output document of a run'
             cand next 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+            cand check 'Check a jobs.json: what is wrong with each job, and its next five slots'
+        }
+        &'switchboard;help;cron;list'= {
+        }
+        &'switchboard;help;cron;show'= {
+        }
+        &'switchboard;help;cron;add'= {
+        }
+        &'switchboard;help;cron;edit'= {
+        }
+        &'switchboard;help;cron;pause'= {
+        }
+        &'switchboard;help;cron;resume'= {
+        }
+        &'switchboard;help;cron;run'= {
+        }
+        &'switchboard;help;cron;remove'= {
+        }
+        &'switchboard;help;cron;history'= {
+        }
+        &'switchboard;help;cron;output'= {
         }
         &'switchboard;help;cron;next'= {
+        }
+        &'switchboard;help;cron;check'= {
         }
         &'switchboard;help;events'= {
         }

@@ -129,18 +129,121 @@ complete -c switchboard -n "__fish_switchboard_using_subcommand conversation; an
 complete -c switchboard -n "__fish_switchboard_using_subcommand conversation; and __fish_seen_subcommand_from help" -f -a "show" -d 'One of them, with its agent state'
 complete -c switchboard -n "__fish_switchboard_using_subcommand conversation; and __fish_seen_subcommand_from help" -f -a "state" -d 'Put the host\'s agent state in place of the one before'
 complete -c switchboard -n "__fish_switchboard_using_subcommand conversation; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from next help" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
-complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from next help" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
-complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from next help" -s h -l help -d 'Print help'
-complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from next help" -f -a "next" -d 'The next slots of a schedule, one a line; what it means and its traps on standard error'
-complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from next help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "list" -d 'The jobs, the most urgent first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "show" -d 'One job: its definition, its next slots, its runs'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "add" -d 'Make a job'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "edit" -d 'Change fields of a job'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "pause" -d 'Take no slot of a job until it is resumed'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "resume" -d 'Take a job\'s slots again'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "run" -d 'Run a job now, beside its slots'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "remove" -d 'Take a job out of jobs.json'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "history" -d 'What became of the slots, newest first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "output" -d 'The output document of a run'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "next" -d 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "check" -d 'Check a jobs.json: what is wrong with each job, and its next five slots'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and not __fish_seen_subcommand_from list show add edit pause resume run remove history output next check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from list" -l filter -d 'Only those whose id, name or state contain it' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from list" -l limit -d 'At most so many' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from list" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from list" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from list" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from show" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from show" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from show" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l id -d 'its name: letters, digits, . _ -' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l name -d 'its name for people' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l timezone -d 'the zone of its wall-clock times, like Europe/Berlin' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l description -d 'what it is for; also the prompt where there is none' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l skills -d 'the skills that are loaded, in order' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l deliver-to -d 'who gets the result: local, console, telegram:CHAT:THREAD' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l enabled -d 'whether its slots are taken; no pauses it' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l repeat -d 'how often it fires in all; empty: for ever' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l misfire -d 'what becomes of slots that were missed' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l overlap -d 'what happens at a slot while an earlier run still works' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l jitter-seconds -d 'up to so many seconds its fires are set off from their slot' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l script -d 'a program in scripts/ that runs first' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l no-agent -d 'whether the script\'s output is the result, without any agent' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l context-from -d 'the jobs whose newest output goes into the prompt' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l model -d 'the model, as the agent\'s server knows it' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l workdir -d 'the folder in which it works; an absolute path' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l timeout-minutes -d 'after so many minutes a run is stopped; empty: never' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l session -d 'whether each run begins with an empty memory' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l id -d 'its name: letters, digits, . _ -' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l name -d 'its name for people' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l schedule -d 'when it is due: "0 8 * * *", "weekdays at 9:30", "every 2h"' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l timezone -d 'the zone of its wall-clock times, like Europe/Berlin' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l description -d 'what it is for; also the prompt where there is none' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l prompt -d 'what the agent is told' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l skills -d 'the skills that are loaded, in order' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l deliver-to -d 'who gets the result: local, console, telegram:CHAT:THREAD' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l enabled -d 'whether its slots are taken; no pauses it' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l repeat -d 'how often it fires in all; empty: for ever' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l misfire -d 'what becomes of slots that were missed' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l overlap -d 'what happens at a slot while an earlier run still works' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l jitter-seconds -d 'up to so many seconds its fires are set off from their slot' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l script -d 'a program in scripts/ that runs first' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l no-agent -d 'whether the script\'s output is the result, without any agent' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l context-from -d 'the jobs whose newest output goes into the prompt' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l model -d 'the model, as the agent\'s server knows it' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l workdir -d 'the folder in which it works; an absolute path' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l timeout-minutes -d 'after so many minutes a run is stopped; empty: never' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l session -d 'whether each run begins with an empty memory' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from pause" -l why -d 'Why, for whoever finds it' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from pause" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from pause" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from resume" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from resume" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from run" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from run" -l count -d 'Count the run for the job\'s repeat'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from run" -l wait -d 'Wait for the run\'s end; a run that does not succeed exits with 1'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from run" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from remove" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from remove" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from history" -l limit -d 'At most so many' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from history" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from history" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from history" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from output" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from output" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from output" -s h -l help -d 'Print help'
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l timezone -d 'The time zone whose clock is meant [default: the operator\'s]' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l from -d 'The instant after which the slots come, and from which intervals count [default: now]' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l count -d 'So many' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from check" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from check" -l json -d 'Print JSON, one object a line'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from check" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "list" -d 'The jobs, the most urgent first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "show" -d 'One job: its definition, its next slots, its runs'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "add" -d 'Make a job'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "edit" -d 'Change fields of a job'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "pause" -d 'Take no slot of a job until it is resumed'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Take a job\'s slots again'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run a job now, beside its slots'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Take a job out of jobs.json'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "history" -d 'What became of the slots, newest first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "output" -d 'The output document of a run'
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "next" -d 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "check" -d 'Check a jobs.json: what is wrong with each job, and its next five slots'
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l after -d 'Everything after this event; without it the newest' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand events" -l level -d 'At least this much: debug, info, warn, error' -r
@@ -232,7 +335,18 @@ complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish
 complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from conversation" -f -a "list" -d 'All of them'
 complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from conversation" -f -a "show" -d 'One of them, with its agent state'
 complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from conversation" -f -a "state" -d 'Put the host\'s agent state in place of the one before'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "list" -d 'The jobs, the most urgent first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "show" -d 'One job: its definition, its next slots, its runs'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "add" -d 'Make a job'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "edit" -d 'Change fields of a job'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "pause" -d 'Take no slot of a job until it is resumed'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "resume" -d 'Take a job\'s slots again'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "run" -d 'Run a job now, beside its slots'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "remove" -d 'Take a job out of jobs.json'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "history" -d 'What became of the slots, newest first'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "output" -d 'The output document of a run'
 complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "next" -d 'The next slots of a schedule, one a line; what it means and its traps on standard error'
+complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from cron" -f -a "check" -d 'Check a jobs.json: what is wrong with each job, and its next five slots'
 complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "check" -d 'Tell what is wrong in config.toml and keymap.toml, with file and line'
 complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "path" -d 'Print where config.toml is'
 complete -c switchboard -n "__fish_switchboard_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print the values that apply, and which of them the file sets'

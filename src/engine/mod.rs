@@ -9,7 +9,6 @@ mod clock;
 mod commands;
 mod conductor;
 mod cron;
-mod cron_slash;
 mod export;
 mod handles;
 mod leftovers;

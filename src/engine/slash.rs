@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::commands::{accept, accepted, done, restart, suspend, undoable, unsuspend, write};
 use super::conductor::Order;
 use super::shared::{Shared, refusal};
-use super::{cron_slash, export, texts};
+use super::{cron, export, texts};
 use crate::domain::api::{Command, Reply, SessionRow};
 use crate::domain::event::count;
 use crate::domain::id::{SessionId, SessionKey};
@@ -105,7 +105,7 @@ pub(super) async fn carry_out(
             let path = export::write(shared, row, format).await?;
             Ok(done(&format!("written to {}", path.display())))
         }
-        Slash::Cron(command) => cron_slash::carry_out(shared, orders, command, source).await,
+        Slash::Cron(command) => cron::slash(shared, command, source).await,
         Slash::Help(word) => texts::help(word.as_deref()),
         Slash::Quit => match source {
             Source::Console => Ok(Reply::Quit),

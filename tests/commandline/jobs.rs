@@ -12,11 +12,11 @@ const JOBS: &str = r#"{ "jobs": [
 "#;
 
 fn job(place: &Place, id: &str) -> Value {
-    place.json(&["cron", "show", id, "--json"]).remove(0)
+    place.json(&["cron", "show", id]).remove(0)
 }
 
 fn last_run(place: &Place, id: &str) -> Value {
-    place.json(&["cron", "history", id, "--json"]).remove(0)
+    place.json(&["cron", "history", id]).remove(0)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::domain::api::{Command, JobCommand, Reply};
 use crate::domain::cron::document::Removed;
 use crate::domain::cron::merge::{Edit, EditRefused, Firing, Merged};
 use crate::domain::cron::record;
-use crate::domain::cron::{Counting, CronEvent, Definition, Fault, Job, JobId};
+use crate::domain::cron::{Counting, CronEvent, Definition, Fault, Job, JobId, duration_words};
 use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Refusal;
@@ -97,8 +97,8 @@ fn checked(
     } else if schedule.recurrence() == Recurrence::Once {
         let at = schedule.next(Time::MIN_UTC, &Lattice { zone, anchor: now });
         if let Some(at) = at.filter(|at| now - at > ONE_SHOT_GRACE) {
-            let late = (now - at).num_seconds();
-            return Err(wrong(&format!("passed {late} s ago: a one-shot may be at most 120 s late")));
+            let (late, grace) = (duration_words(now - at), duration_words(ONE_SHOT_GRACE));
+            return Err(wrong(&format!("is past, by {late}: a one-shot may be at most {grace} late")));
         }
     }
     Ok(definition)

@@ -15,6 +15,7 @@ mod queries;
 mod run;
 mod runs;
 mod skill;
+mod slash;
 mod takeover;
 mod ticker;
 mod turns;
@@ -41,6 +42,7 @@ use crate::domain::id::{ExecutionId, RunId};
 
 pub(super) use commands::carry_out;
 pub use queries::answer;
+pub(super) use slash::slash;
 
 /// A part that failed is started anew after this long.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -2,27 +2,25 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
-use super::conductor::Order;
-use super::shared::{Shared, refusal};
-use super::{commands, queries};
+use super::commands;
+use crate::domain::Time;
 use crate::domain::api::{
-    Answer, Command, JobAnswer, JobCommand, JobDetail, JobFound, JobQuery, JobRow, JobsPage, Query, Reply,
+    Answer, JobAnswer, JobCommand, JobDetail, JobFound, JobQuery, JobRow, JobsPage, Query, Reply,
 };
 use crate::domain::cron::{Counting, Definition, JobId, set_field};
 use crate::domain::queue::{Refusal, Source};
 use crate::domain::schedule::{Lattice, Schedule};
 use crate::domain::slash::CronSlash;
+use crate::engine::queries;
+use crate::engine::shared::{Shared, refusal};
 
 /// So many rows a list shows.
 const ROWS: usize = 50;
 /// So many slots `/cron next` shows.
 const SLOTS: usize = 5;
 
-pub(super) async fn carry_out(
+pub(in crate::engine) async fn slash(
     shared: &Arc<Shared>,
-    orders: &mpsc::Sender<Order>,
     command: CronSlash,
     source: Source,
 ) -> Result<Reply, Refusal> {
@@ -41,7 +39,7 @@ pub(super) async fn carry_out(
         }
         CronSlash::Remove(job) => JobCommand::Remove { job: id(&find(shared, &job).await?)? },
     };
-    match Box::pin(commands::carry_out(shared, orders, Command::Job(change))).await? {
+    match commands::carry_out(shared, change).await? {
         Reply::JobConflict { .. } => Err(Refusal::NothingTo(
             "the job was changed on disk at the same moment: nothing was written, try again".to_owned(),
         )),
@@ -90,7 +88,7 @@ async fn list(shared: &Shared, filter: String) -> Result<Reply, Refusal> {
     Ok(Reply::Shown { title: "scheduled tasks".to_owned(), text: lines.join("\n") })
 }
 
-fn line(row: &JobRow, show: &dyn Fn(crate::domain::Time) -> String) -> String {
+fn line(row: &JobRow, show: &dyn Fn(Time) -> String) -> String {
     let next = row.next.map(|at| format!(", next {}", show(at))).unwrap_or_default();
     let failures = match row.failures {
         0 => String::new(),
@@ -127,7 +125,7 @@ async fn next(shared: &Shared, wanted: &str) -> Result<Reply, Refusal> {
     Ok(Reply::Shown { title, text: lines.join("\n") })
 }
 
-type Slots = (String, Vec<crate::domain::Time>, Vec<String>);
+type Slots = (String, Vec<Time>, Vec<String>);
 
 fn slots_of(shared: &Shared, text: &str) -> Result<Slots, Refusal> {
     let (zone, now) = (shared.settings.timezone, shared.now());
