@@ -31,7 +31,7 @@ pub(crate) fn seen(jobs: usize, due: usize) -> JobsSeen {
         }
     };
     let records = (0..jobs).map(record).collect();
-    JobsSeen { records, file: SeenFile::Read, zone: Tz::UTC, at: at("2026-08-21T08:00:00Z") }
+    JobsSeen { records, file: SeenFile::Read, removed: None, zone: Tz::UTC, at: at("2026-08-21T08:00:00Z") }
 }
 
 /// A store that has taken them over.

@@ -225,6 +225,11 @@ mod tests {
         let process = kept(&child);
         assert_eq!(end_leftover(&process, &session()), Fate::Killed);
         assert!(!child.wait().unwrap().success());
+        // The other member of the group is its new parent's to bury.
+        let group = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+        while rustix::process::test_kill_process_group(group).is_ok() {
+            std::thread::yield_now();
+        }
         assert_eq!(end_leftover(&process, &session()), Fate::Gone);
     }
 

@@ -13,8 +13,8 @@ use crate::domain::Time;
 use crate::domain::api::{EventPage, FileTrouble, JobFound, JobsPage, TimelineRow};
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{
-    Claim, ClaimKey, Counting, Definition, Delivery, DeliveryState, Execution, ExecutionState, JobId, Owner,
-    SessionMode,
+    Claim, ClaimKey, Counting, Definition, Delivery, DeliveryState, Execution, ExecutionState, JobEvent,
+    JobId, Owner, SessionMode,
 };
 use crate::domain::event::{Event, Level};
 use crate::domain::id::ExecutionId;
@@ -122,10 +122,19 @@ pub struct JobsSeen {
     pub records: Vec<SeenRecord>,
     /// Whether there is a file.
     pub file: SeenFile,
+    /// The job that an operator took out of it just now: nobody is told that it vanished.
+    pub removed: Option<JobId>,
     /// The zone of jobs that name none.
     pub zone: Tz,
     /// When.
     pub at: Time,
+}
+
+impl JobsSeen {
+    /// What is told of a job that is gone from the file.
+    pub fn news_of_gone(&self, job: &JobId) -> JobEvent {
+        if self.removed.as_ref() == Some(job) { JobEvent::Removed } else { JobEvent::Vanished }
+    }
 }
 
 /// Whether there is a file.

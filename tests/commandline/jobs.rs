@@ -64,7 +64,8 @@ fn a_job_is_made_changed_paused_run_and_taken_out() {
     place.done(&["cron", "pause", "look", "--why", "the disk is new"]);
     let paused = job(&place, "look-at-the-disk");
     assert_eq!(paused["row"]["state"]["state"], "paused");
-    assert!(place.done(&["cron", "list"]).contains("paused: the disk is new"));
+    let list = place.done(&["cron", "list"]);
+    assert!(list.contains(" paused ") && list.contains("the disk is new"), "{list}");
     place.done(&["cron", "resume", "look"]);
 
     assert!(place.done(&["cron", "run", "look", "--wait"]).ends_with(" succeeded\n"));

@@ -45,7 +45,13 @@ pub(crate) fn record(definition: &Definition) -> SeenRecord {
 }
 
 pub(crate) fn seen(jobs: &[Definition], at: Time) -> JobsSeen {
-    JobsSeen { records: jobs.iter().map(record).collect(), file: SeenFile::Read, zone: Tz::UTC, at }
+    JobsSeen {
+        records: jobs.iter().map(record).collect(),
+        file: SeenFile::Read,
+        removed: None,
+        zone: Tz::UTC,
+        at,
+    }
 }
 
 pub(crate) fn tick(at: Time) -> Tick {

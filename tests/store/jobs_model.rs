@@ -377,7 +377,7 @@ impl JobTransitions for Model {
             let job = self.job_mut(&id);
             job.place = None;
             let before = job.record.definition.clone();
-            let change = job.standing.vanish(before.as_deref(), seen.at);
+            let change = job.standing.vanish(before.as_deref(), seen.news_of_gone(&id), seen.at);
             self.keep_change(&id, change, seen.at);
             self.drop_waiting(&id, "it is gone from jobs.json", seen.at);
             synced.vanished += 1;

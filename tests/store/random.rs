@@ -431,7 +431,8 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         },
         Op::SyncJobs { records: number } => {
             let zone = if number.is_multiple_of(7) { Tz::Europe__Berlin } else { Tz::UTC };
-            let seen = JobsSeen { records: records(*number), file: SeenFile::Read, zone, at: now };
+            let seen =
+                JobsSeen { records: records(*number), file: SeenFile::Read, removed: None, zone, at: now };
             store.sync_jobs(&seen).map(|synced| format!("{synced:?}"))
         }
         Op::JobsUnreadable { column } => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fs, io};
 
-use chrono::Utc;
+use chrono::{SubsecRound, Utc};
 use chrono_tz::Tz;
 use serde_json::json;
 
@@ -41,7 +41,7 @@ impl Check {
         };
         let document = Document::read(bytes)
             .map_err(|unreadable| anyhow::anyhow!("{}: {unreadable}", path.display()))?;
-        let (zone, now) = (context.config()?.timezone, Utc::now());
+        let (zone, now) = (context.config()?.timezone, Utc::now().trunc_subsecs(0));
         let name = path.display().to_string();
         let mut exit = Exit::Done;
         for entry in document.entries() {

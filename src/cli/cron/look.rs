@@ -120,15 +120,16 @@ fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
     if page.total == 0 {
         return out.line("no jobs; `switchboard cron add` makes one, or copy a jobs.json to the home");
     }
-    let mut table = Table::new(&["job", "state", "schedule", "next", "last", "failures"]);
+    let mut table = Table::new(&["job", "state", "schedule", "next", "last", "failures", "why"]);
     for row in &page.rows {
         table.row([
             row.id.as_ref().map_or_else(|| row.name.clone(), ToString::to_string),
-            state(row, clock),
-            row.words.clone(),
+            row.state.word().to_owned(),
+            if row.words.is_empty() { row.schedule.clone() } else { row.words.clone() },
             row.next.map_or_else(|| "-".to_owned(), |at| clock.full(at)),
             row.last.as_ref().map_or_else(|| "-".to_owned(), |last| last.words(Utc::now())),
             if row.failures == 0 { "-".to_owned() } else { format!("{} in a row", row.failures) },
+            why(row, clock),
         ]);
     }
     table.print(out)?;
@@ -138,20 +139,23 @@ fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
     Ok(())
 }
 
-fn state(row: &JobRow, clock: &Clock) -> String {
-    let word = row.state.word();
+/// Why a job stands as it does.
+fn why(row: &JobRow, clock: &Clock) -> String {
     match &row.state {
-        JobState::Error { faults } => format!("{word}: {}", faults.join("; ")),
-        JobState::Paused { why: Some(why), .. } => format!("{word}: {why}"),
-        JobState::Completed { at } | JobState::Vanished { at } => format!("{word} {}", clock.full(*at)),
-        _ => word.to_owned(),
+        JobState::Error { faults } => faults.join("; "),
+        JobState::Paused { why: Some(why), .. } => why.clone(),
+        JobState::Completed { at } | JobState::Vanished { at } => format!("since {}", clock.full(*at)),
+        _ => String::new(),
     }
 }
 
 fn show(detail: &JobDetail, clock: &Clock, out: &mut Out) -> io::Result<()> {
     let row = &detail.row;
-    out.line(&format!("{}: {}", row.name, state(row, clock)))?;
-    out.line(&format!("schedule  {} ({}), {}", row.schedule, row.words, row.zone))?;
+    let why = Some(why(row, clock)).filter(|why| !why.is_empty());
+    let why = why.map(|why| format!(", {why}")).unwrap_or_default();
+    out.line(&format!("{}: {}{why}", row.name, row.state.word()))?;
+    let words = if row.words == row.schedule { String::new() } else { format!(" ({})", row.words) };
+    out.line(&format!("schedule  {}{words}, {}", row.schedule, row.zone))?;
     for warning in &detail.warnings {
         out.line(&format!("          ! {warning}"))?;
     }

@@ -29,6 +29,8 @@ pub enum JobEvent {
     },
     /// It is not in the file any more; its state is kept for a while.
     Vanished,
+    /// An operator took it out; its state is kept for a while.
+    Removed,
     /// No slot of it is taken any more.
     Paused {
         /// Why.
@@ -152,6 +154,7 @@ impl JobEvent {
             Self::Changed { next: at } => format!("job {job} was changed; {}", next(at)),
             Self::InError { why } => format!("job {job} can't be used: {why}"),
             Self::Vanished => format!("job {job} is gone from jobs.json; its state is kept for 30 days"),
+            Self::Removed => format!("job {job} was taken out of jobs.json; its state is kept for 30 days"),
             Self::Paused { why: Some(why) } => format!("job {job} paused: {why}"),
             Self::Paused { why: None } => format!("job {job} paused"),
             Self::Resumed { next: at } => format!("job {job} goes on; {}", next(at)),
@@ -278,6 +281,7 @@ mod tests {
             JobEvent::Changed { next: None },
             JobEvent::InError { why: why() },
             JobEvent::Vanished,
+            JobEvent::Removed,
             JobEvent::Paused { why: Some(why()) },
             JobEvent::Resumed { next: None },
             JobEvent::Fired { execution, slots: Some(slots), how: How::CatchUp },

@@ -55,6 +55,7 @@ impl Execution {
     pub fn words(&self, now: Time) -> String {
         let mut words = self.state.word().to_owned();
         match self.how {
+            _ if matches!(self.state, ExecutionState::Skipped | ExecutionState::Missed) => {}
             How::Late => words.push_str(", late"),
             How::CatchUp => words.push_str(", to catch up"),
             How::RunNow => words.push_str(", run now"),

@@ -169,11 +169,11 @@ impl JobStanding {
         change
     }
 
-    /// It is gone from the file.
-    pub fn vanish(&mut self, before: Option<&Definition>, at: Time) -> Change {
+    /// It is gone from the file; `news` says whether by itself ([`JobEvent::Vanished`]) or by an operator.
+    pub fn vanish(&mut self, before: Option<&Definition>, news: JobEvent, at: Time) -> Change {
         let mut change = self.park(before, "it is gone from jobs.json", at);
         self.vanished_at = Some(at);
-        change.news.push(JobEvent::Vanished);
+        change.news.push(news);
         change
     }
 

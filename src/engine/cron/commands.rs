@@ -156,7 +156,7 @@ async fn switch(shared: &Arc<Shared>, job: &JobId, to: Firing) -> Result<&'stati
     let (file, id) = (shared.cron.files.file.clone(), job.clone());
     match edited(file, Edit::Switch { id, to }).await? {
         Ok(_) => {
-            synced(shared).await.map_err(refusal)?;
+            synced(shared, None).await.map_err(refusal)?;
             Ok("")
         }
         Err(error) => {
@@ -207,7 +207,7 @@ async fn take_stored_copy(shared: &Arc<Shared>) -> Result<Reply, Refusal> {
         }
         None => "the stored copy is jobs.json now".to_owned(),
     };
-    synced(shared).await.map_err(refusal)?;
+    synced(shared, None).await.map_err(refusal)?;
     Ok(done(&words))
 }
 
@@ -222,13 +222,17 @@ enum Changed {
 /// Changes the file and takes it over.
 async fn changed(shared: &Arc<Shared>, edit: Edit) -> Result<Changed, Refusal> {
     let _turn = shared.cron.files.turn().await;
+    let removed = match &edit {
+        Edit::Remove { id, .. } => Some(id.clone()),
+        _ => None,
+    };
     match edited(shared.cron.files.file.clone(), edit).await? {
         Ok(merged) => {
-            synced(shared).await.map_err(refusal)?;
+            synced(shared, removed).await.map_err(refusal)?;
             Ok(Changed::Done(merged))
         }
         Err(ChangeError::Refused(EditRefused::Conflict(conflict))) => {
-            synced(shared).await.map_err(refusal)?;
+            synced(shared, None).await.map_err(refusal)?;
             let mine = conflict.mine.unwrap_or_default();
             Ok(Changed::Conflict(Reply::JobConflict { mine, theirs: conflict.theirs }))
         }

@@ -82,16 +82,19 @@ pub(super) async fn read(shared: &Shared) {
 
 async fn take_over(shared: &Shared) -> Result<(), StoreError> {
     let _turn = shared.cron.files.turn().await;
-    synced(shared).await
+    synced(shared, None).await
 }
 
-/// Takes over what stands in the file. The caller has its turn.
-pub(super) async fn synced(shared: &Shared) -> Result<(), StoreError> {
+/// Takes over what stands in the file, from which an operator has just `removed` a job. The caller has its turn.
+pub(super) async fn synced(shared: &Shared, removed: Option<JobId>) -> Result<(), StoreError> {
     write_what_waits(shared).await;
     let (file, zone, at) = (shared.cron.files.file.clone(), shared.settings.timezone, shared.now());
     let read = tokio::task::spawn_blocking(move || seen(&file.read(), zone, at)).await;
     match read.map_err(|_| StoreError::Closed)? {
-        Ok(seen) => shared.store.write(move |store| store.sync_jobs(&seen)).await.map(|_| ()),
+        Ok(seen) => {
+            let seen = JobsSeen { removed, ..seen };
+            shared.store.write(move |store| store.sync_jobs(&seen)).await.map(|_| ())
+        }
         Err(trouble) => shared.store.write(move |store| store.jobs_unreadable(&trouble, at)).await,
     }
 }
@@ -115,11 +118,13 @@ async fn write_what_waits(shared: &Shared) {
 
 fn seen(reading: &Reading, zone: Tz, at: Time) -> Result<JobsSeen, FileTrouble> {
     match reading {
-        Reading::Missing => Ok(JobsSeen { records: Vec::new(), file: SeenFile::Missing, zone, at }),
+        Reading::Missing => {
+            Ok(JobsSeen { records: Vec::new(), file: SeenFile::Missing, removed: None, zone, at })
+        }
         Reading::Unreadable(unreadable) => Err(trouble(unreadable)),
         Reading::Read(document, _) => {
             let records = document.entries().iter().map(|entry| record(document, entry, zone, at)).collect();
-            Ok(JobsSeen { records, file: SeenFile::Read, zone, at })
+            Ok(JobsSeen { records, file: SeenFile::Read, removed: None, zone, at })
         }
     }
 }

@@ -120,7 +120,9 @@ async fn next(shared: &Shared, wanted: &str) -> Result<Reply, Refusal> {
         JobFound::Several { candidates } => return Err(several(wanted, &candidates)),
         JobFound::None => slots_of(shared, wanted)?,
     };
-    let mut lines: Vec<String> = slots.iter().map(|slot| shared.show_time(*slot)).collect();
+    let zone = shared.settings.timezone;
+    let whole = |slot: &Time| slot.with_timezone(&zone).format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
+    let mut lines: Vec<String> = slots.iter().map(whole).collect();
     lines.extend(notes.into_iter().map(|note| format!("! {note}")));
     Ok(Reply::Shown { title, text: lines.join("\n") })
 }

@@ -158,6 +158,9 @@ pub fn due(model: &Model, run: &Execution) -> String {
 
 /// How a run came to be: `on time`, `4 min late`, `catches up 3 slots`, `run by hand`.
 pub fn how(run: &Execution) -> String {
+    if matches!(run.state, ExecutionState::Skipped | ExecutionState::Missed) {
+        return String::new();
+    }
     match (run.how, run.slots) {
         (How::RunNow, _) => "by hand".to_owned(),
         (How::CatchUp, Some(slots)) => format!("for {}", count(slots.count as usize, "slot")),

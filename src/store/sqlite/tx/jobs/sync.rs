@@ -68,7 +68,7 @@ impl Tx<'_> {
         }
         for (id, before) in owned {
             if before.place.is_some() {
-                self.vanish(&id, before.n, seen.at)?;
+                self.vanish(&id, before.n, seen)?;
                 synced.vanished += 1;
             }
         }
@@ -198,10 +198,11 @@ impl Tx<'_> {
         Ok(())
     }
 
-    fn vanish(&mut self, id: &JobId, record: i64, at: Time) -> Result<()> {
+    fn vanish(&mut self, id: &JobId, record: i64, seen: &JobsSeen) -> Result<()> {
+        let at = seen.at;
         let Some(mut job) = self.kept_job(id)? else { return Ok(()) };
         self.execute("UPDATE job_records SET place = NULL WHERE n = ?1", (record,))?;
-        let change = job.standing.vanish(job.definition.as_ref(), at);
+        let change = job.standing.vanish(job.definition.as_ref(), seen.news_of_gone(id), at);
         self.keep_change(id, change, at)?;
         self.drop_waiting(id, "it is gone from jobs.json", at)?;
         self.save_job(&mut job, at)
