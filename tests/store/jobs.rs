@@ -469,6 +469,26 @@ fn slots_that_a_clock_stranded_ahead_are_computed_anew() {
 }
 
 #[test]
+fn an_interval_that_a_wrong_clock_saw_first_counts_from_the_right_time() {
+    let mut home = Home::with(&[job("a", "every 2m")], "2027-11-30T03:00:00Z");
+    home.tick("2027-11-30T03:00:30Z");
+    home.tick("2026-11-30T03:00:00Z");
+    assert_eq!(home.next("a"), Some(when("2026-11-30T03:02:00Z")));
+}
+
+#[test]
+fn a_backlog_whose_first_slot_has_a_row_from_before_the_clock_went_back_is_kept_without_it() {
+    let mut home = Home::with(&[job("a", "0 * * * *")], "2026-10-24T10:30:00Z");
+    assert_eq!(home.tick("2026-10-24T11:00:00Z"), 1);
+    home.tick("2026-10-24T10:30:00Z");
+    home.tick("2026-10-25T09:40:00Z");
+    let slots: Vec<_> = home.history("a").into_iter().filter_map(|(slots, ..)| slots).collect();
+    let backlog =
+        Slots { first: when("2026-10-24T12:00:00Z"), last: when("2026-10-25T09:00:00Z"), count: 22 };
+    assert_eq!(slots, [Slots::one(when("2026-10-24T11:00:00Z")), backlog]);
+}
+
+#[test]
 fn what_another_scheduler_wrote_counts_once_and_never_makes_a_run() {
     let imported = Imported {
         next_run_at: Some(when("2026-08-20T09:00:00Z")),

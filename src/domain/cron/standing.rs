@@ -238,6 +238,8 @@ impl JobStanding {
 
     /// The clock went back behind the slots that were settled: what comes is computed anew.
     pub fn clock_went_back(&mut self, definition: &Definition, at: Time) {
+        // One that was first seen by the wrong clock counts from now, not from a day to come.
+        self.anchor = self.anchor.min(at);
         if let Some(course) = self.course(definition) {
             self.go_on(definition, &course, course.beginning(at).min(at));
         }

@@ -105,6 +105,22 @@ pub enum Row {
 }
 
 impl Row {
+    /// The row without its first slot; none if that was its only one.
+    pub fn without_first(self, course: &Course) -> Option<Self> {
+        let rest = |slots: Slots| {
+            let first = course.schedule.next(slots.first, &course.lattice)?;
+            (first <= slots.last).then_some(Slots {
+                first,
+                count: slots.count.saturating_sub(1).max(1),
+                ..slots
+            })
+        };
+        Some(match self {
+            Self::Fire { slots, how } => Self::Fire { slots: rest(slots)?, how },
+            Self::NotRun { slots, state, why } => Self::NotRun { slots: rest(slots)?, state, why },
+        })
+    }
+
     /// The slots.
     pub fn slots(&self) -> Slots {
         match self {

@@ -7,7 +7,7 @@ use super::super::super::sql::at_most;
 use super::super::{Tx, nothing_to};
 use super::kept::{self, Kept, jobs_where};
 use crate::domain::Time;
-use crate::domain::cron::plan::Row;
+use crate::domain::cron::plan::{Course, Row};
 use crate::domain::cron::{Counting, CronEvent, How, JobEvent, JobId, Overlap};
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Gate;
@@ -54,12 +54,31 @@ impl Tx<'_> {
                 ticked.replaced.push(execution);
             }
         }
+        let course = job.definition.as_ref().and_then(|definition| job.standing.course(definition));
         for row in plan.rows {
             let fires = matches!(row, Row::Fire { .. });
-            let kept = self.keep_row(&job.id, row, at)?;
+            let kept = self.keep_rest(&job.id, row, course.as_ref(), at)?;
             ticked.fired += usize::from(fires && kept.is_some());
         }
         self.save_job(&mut job, at)
+    }
+
+    /// Keeps a row without those of its first slots that have one, from before the clock went back.
+    fn keep_rest(
+        &mut self,
+        job: &JobId,
+        row: Row,
+        course: Option<&Course>,
+        at: Time,
+    ) -> Result<Option<ExecutionId>> {
+        let mut rest = Some(row);
+        while let Some(row) = rest {
+            if let Some(kept) = self.keep_row(job, row.clone(), at)? {
+                return Ok(Some(kept));
+            }
+            rest = course.and_then(|course| row.without_first(course));
+        }
+        Ok(None)
     }
 
     /// Notes that a pass was made. Where the clock went back since the pass before, the slots that are
