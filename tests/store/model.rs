@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use switchboard::domain::Time;
 use switchboard::domain::alert::{
     Acknowledgement, Alert, AlertKey, NewAlert, SessionAlarm, Subject as AlertSubject, blocked_reset,
+    left_waiting,
 };
 use switchboard::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
@@ -981,8 +982,12 @@ impl Model {
         if had_activity && new.notice == Notice::Given {
             self.kept_mut(&new.fresh).notice = Some(reset_notice(&why, &id));
         }
-        let kind = EventKind::AutoReset { reason, why, previous: id, left: waiting.len() };
+        let kind = EventKind::AutoReset { reason, why, previous: id.clone(), left: waiting.len() };
         self.tell(Some(&new.fresh), kind, new.at);
+        if !waiting.is_empty() {
+            let name = self.kept(&new.fresh).session.name().to_owned();
+            self.raise(&left_waiting(&id, &new.fresh, &name, waiting.len()), new.at);
+        }
         new.fresh.clone()
     }
 
@@ -1344,6 +1349,7 @@ impl Transitions for Model {
         }
         let kind = EventKind::CarriedOver { items: items.clone(), from: from.clone() };
         self.tell(Some(&live), kind, at);
+        self.resolve(&AlertKey::left_waiting(from), at);
         self.begin_next(&live, at);
         Ok(items)
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 use switchboard::domain::Time;
-use switchboard::domain::alert::AlertKey;
+use switchboard::domain::alert::{Alert, AlertKey, Subject};
 use switchboard::domain::event::{EventKind, Level};
 use switchboard::domain::history::Body;
 use switchboard::domain::id::{ItemId, SessionId};
@@ -159,9 +159,16 @@ fn what_still_waited_is_cleared_with_an_alert_and_can_be_moved_to_the_new_memory
         }
         let alert = log(bench, &new).into_iter().find(|kind| matches!(kind, EventKind::AutoReset { .. }));
         assert_eq!(alert.unwrap().level(), Level::Error);
+        let open: Vec<Alert> = bench.ask(|q| q.alerts(9));
+        assert_eq!(open.len(), 1);
+        assert_eq!(
+            (&open[0].key, &open[0].subject),
+            (&AlertKey::left_waiting(&old), &Subject::Session(new.clone()))
+        );
 
         let moved = bench.step(|t| t.carry_over(&old, at(26 * HOUR + 1))).unwrap();
         assert_eq!(moved, left);
+        assert_eq!(bench.ask(|q| q.alerts(9)), []);
         bench.step(|t| t.set_gate(&NewGate::Release, at(26 * HOUR + 2))).unwrap();
         bench.finish_all(&new);
         assert_eq!(bench.worked_on(&new), ["two", "first to run", "second to run", "third to run"]);

@@ -46,6 +46,11 @@ impl AlertKey {
         Self("jobs.json".to_owned())
     }
 
+    /// A session that was reset by itself while items waited in it.
+    pub fn left_waiting(from: &SessionId) -> Self {
+        Self(format!("left:{from}"))
+    }
+
     /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0

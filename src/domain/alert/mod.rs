@@ -20,7 +20,7 @@ use super::queue::Refusal;
 
 pub use self::job::{AlertChange, by_cron_event, by_job_event};
 pub use self::key::{AlertKey, BadAlertKey};
-pub use self::session::{SessionAlarm, blocked_reset};
+pub use self::session::{SessionAlarm, blocked_reset, left_waiting};
 
 /// After how long a telling that failed is tried again, if the next one is not due before.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5 * 60);

@@ -1,7 +1,7 @@
 //! The alert of a session that does not go on without a person.
 
 use super::{AlertKey, NewAlert, RaisedBy, Subject};
-use crate::domain::event::excerpt;
+use crate::domain::event::{count, excerpt};
 use crate::domain::id::SessionId;
 use crate::domain::marker::{Marker, SuspendReason};
 use crate::domain::reset::ToldBlock;
@@ -65,6 +65,20 @@ pub fn blocked_reset(session: &SessionId, name: &str, block: &ToldBlock) -> NewA
             "{name}: a reset is due ({}) and not done: {}",
             block.block.reason.as_str(),
             one_line(&why)
+        ),
+        by: RaisedBy::Itself,
+    }
+}
+
+/// The alert of items that a reset by itself left waiting in `from`, for the session that follows it.
+pub fn left_waiting(from: &SessionId, follows: &SessionId, name: &str, items: usize) -> NewAlert {
+    NewAlert {
+        key: AlertKey::left_waiting(from),
+        subject: Subject::Session(follows.clone()),
+        words: format!(
+            "{}: a reset left {} waiting in {from} (kept, can be moved here)",
+            one_line(name),
+            count(items, "item")
         ),
         by: RaisedBy::Itself,
     }

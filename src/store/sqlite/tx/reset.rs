@@ -8,7 +8,7 @@ use super::sessions::NewSession;
 use super::standing::Standing;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
-use crate::domain::alert::{AlertKey, blocked_reset};
+use crate::domain::alert::{AlertKey, blocked_reset, left_waiting};
 use crate::domain::event::EventKind;
 use crate::domain::id::{ItemId, SessionId};
 use crate::domain::marker::Clearing;
@@ -84,8 +84,12 @@ impl Tx<'_> {
             ..NewSession::of(&message.to, &message.fresh)
         };
         let mut standing = self.make_session(&new, at)?;
-        let kind = EventKind::AutoReset { reason, why, previous: old.id, left };
+        let kind = EventKind::AutoReset { reason, why, previous: old.id.clone(), left };
         self.tell_of(&mut standing, kind, at)?;
+        if left > 0 {
+            let alert = left_waiting(&old.id, &standing.id, standing.name(), left);
+            self.raise_of(&mut standing, &alert, at)?;
+        }
         Ok(standing)
     }
 
@@ -161,6 +165,7 @@ impl Tx<'_> {
         }
         let kind = EventKind::CarriedOver { items: items.clone(), from: from.clone() };
         self.tell_of(&mut live, kind, at)?;
+        self.resolve_of(&mut live, &AlertKey::left_waiting(from), at)?;
         self.begin_next(&mut live, at)?;
         self.save(&live)?;
         Ok(items)
