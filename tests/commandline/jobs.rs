@@ -24,6 +24,8 @@ fn check_tells_file_line_field_and_value_of_what_is_wrong_and_the_next_slots_of_
     let place = Place::new();
     assert_eq!(place.done(&["cron", "check"]), "there is no jobs.json in this home: no jobs\n");
     place.write("jobs.json", JOBS.as_bytes());
+    let list = place.run(&["cron", "list"]);
+    assert!(list.err.contains("`switchboard cron check` reads jobs.json"), "{}", list.err);
     let run = place.run(&["cron", "check"]);
     assert_eq!(run.code, 1);
     assert!(run.out.contains("jobs.json:4: later: schedule \"0 25 * * *\": "), "{}", run.out);
@@ -34,6 +36,18 @@ fn check_tells_file_line_field_and_value_of_what_is_wrong_and_the_next_slots_of_
     let told: Value = serde_json::from_str(json.out.lines().last().unwrap()).unwrap();
     assert_eq!((told["id"].as_str(), told["line"].as_u64()), (Some("later"), Some(4)));
     assert_eq!(told["faults"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn check_waits_for_no_pipe_and_takes_a_link_to_nothing_for_no_missing_file() {
+    let place = Place::new();
+    place.write("elsewhere", b"");
+    std::os::unix::fs::symlink("/nowhere", place.home().join("jobs.json")).unwrap();
+    let run = place.run(&["cron", "check"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("can't be read: it is a link to nothing"), "{}", run.err);
+    let folder = place.home().display().to_string();
+    assert!(place.run(&["cron", "check", &folder]).err.contains("can't be read: it is no file"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `switchboard cron check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use chrono::{SubsecRound, Utc};
@@ -31,7 +31,7 @@ impl Check {
     /// Reads the file as the engine does, and needs none.
     pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
         let path = self.file.clone().unwrap_or_else(|| context.home.jobs_file());
-        let bytes = match fs::read(&path) {
+        let bytes = match read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.file.is_none() => {
                 out.line("there is no jobs.json in this home: no jobs")?;
@@ -39,8 +39,8 @@ impl Check {
             }
             Err(error) => anyhow::bail!("{} can't be read: {error}", path.display()),
         };
-        let document = Document::read(bytes)
-            .map_err(|unreadable| anyhow::anyhow!("{}: {unreadable}", path.display()))?;
+        let document =
+            Document::read(bytes).map_err(|wrong| anyhow::anyhow!("{}: {wrong}", path.display()))?;
         let (zone, now) = (context.config()?.timezone, Utc::now().trunc_subsecs(0));
         let name = path.display().to_string();
         let mut exit = Exit::Done;
@@ -58,6 +58,20 @@ impl Check {
             out.line("the file holds no jobs")?;
         }
         Ok(exit)
+    }
+}
+
+/// Reads a file, and nothing that only has its name: a pipe would be waited for, and a link to nothing is no
+/// missing file.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let is_link = path.is_symlink();
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => fs::read(path),
+        Ok(_) => Err(io::Error::other("it is no file")),
+        Err(error) if is_link && error.kind() == io::ErrorKind::NotFound => {
+            Err(io::Error::other("it is a link to nothing"))
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::cli::Exit;
 use crate::cli::context::{Clock, Context};
 use crate::cli::output::{AsJson, Form, Out, stderr_line};
 use crate::cli::table::Table;
+use crate::control::Reach;
 use crate::domain::api::{JobAnswer, JobDetail, JobQuery, JobRow, JobState, JobsFileState, JobsPage};
 use crate::domain::cron::Execution;
 use crate::domain::id::ExecutionId;
@@ -55,6 +56,11 @@ impl List {
         let client = context.client().await?;
         let query = JobQuery::List { filter: self.filter, limit: self.limit };
         let JobAnswer::List(page) = ask(&*client, query).await? else { return Err(another_kind()) };
+        if client.reach() == Reach::StoreOnly {
+            stderr_line(
+                "no engine runs: these are the jobs as one last read them; `switchboard cron check` reads jobs.json",
+            );
+        }
         tell_file(&page, &context.clock());
         match self.json.form() {
             Form::Json => page.rows.iter().try_for_each(|row| out.json(row))?,
