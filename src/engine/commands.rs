@@ -18,7 +18,7 @@ use crate::domain::queue::{Destination, Intent, PutBack, Refusal, Source, check_
 use crate::domain::recovery::{AfterStop, next_cut_suspends};
 use crate::domain::slash::{Ask, Draft, parse};
 use crate::domain::turn::StopCause;
-use crate::store::{Accepted, NewGate, NewMessage, StoreError, Transitions};
+use crate::store::{Accepted, NewGate, StoreError, Transitions};
 
 /// So many running sessions a restart looks at.
 const RUNNING: usize = 1_000;
@@ -199,17 +199,7 @@ pub(super) async fn accept(
     source: Source,
 ) -> Result<Reply, Refusal> {
     check_text(&text)?;
-    let settings = &shared.settings;
-    let message = NewMessage {
-        reset: settings.session_reset.rule_for(&to, settings.timezone),
-        notice: settings.session_reset.notice_for(&to),
-        fresh: shared.fresh_session(),
-        at: shared.now(),
-        to,
-        text,
-        intent,
-        source,
-    };
+    let message = shared.message(to, text, intent, source);
     write(shared, move |store| store.accept_message(&message)).await.map(accepted)
 }
 

@@ -14,10 +14,10 @@ use crate::agent::Backend;
 use crate::config::{EngineConfig, HandlesConfig, QueueConfig, RecoveryConfig};
 use crate::domain::Time;
 use crate::domain::api::{EngineHold, EngineRun, EngineStatus, SessionRow, Update};
-use crate::domain::id::SessionId;
-use crate::domain::queue::{Gate, Refusal};
+use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::queue::{Gate, Intent, Refusal, Source};
 use crate::domain::reset::{Forecast, ResetPolicies};
-use crate::store::{Defaults, Store, StoreError};
+use crate::store::{Defaults, NewMessage, Store, StoreError};
 
 /// How many updates a listener may lag behind before it loses some.
 const UPDATES: usize = 4096;
@@ -96,6 +96,21 @@ impl Shared {
             busy_mode: self.settings.queue.busy_mode,
             max_queued: self.settings.queue.max_items,
             steerable: self.backend.steerable(),
+        }
+    }
+
+    /// A message that arrives now, with the reset rule of its session.
+    pub(super) fn message(&self, to: SessionKey, text: String, intent: Intent, source: Source) -> NewMessage {
+        let (policies, zone) = (&self.settings.session_reset, self.settings.timezone);
+        NewMessage {
+            reset: policies.rule_for(&to, zone),
+            notice: policies.notice_for(&to),
+            fresh: self.fresh_session(),
+            at: self.now(),
+            to,
+            text,
+            intent,
+            source,
         }
     }
 

@@ -87,17 +87,13 @@ fn check(entry: &Entry, zone: Tz, now: Time) -> Result<Good, Vec<String>> {
     let told = |faults: &[Fault]| faults.iter().map(Fault::to_string).collect::<Vec<_>>();
     let record = entry.record.as_ref().map_err(|faults| told(faults))?;
     let job = record.definition.clone().check().map_err(|faults| told(&faults))?;
-    let zone = job.zone.unwrap_or(zone);
-    job.schedule.check(zone, now).map_err(|error| {
-        vec![Fault::new("schedule", &format!("{:?}", job.definition.schedule), error).to_string()]
-    })?;
+    let zone = job.zone_in_use(zone, now).map_err(|fault| told(&[fault]))?;
     let at = Lattice { zone, anchor: now };
-    let slots = std::iter::successors(job.schedule.next(now, &at), |slot| job.schedule.next(*slot, &at));
     let traps = job.schedule.warnings(zone, now);
     Ok(Good {
         words: job.schedule.words(),
         zone,
-        slots: slots.take(SLOTS).collect(),
+        slots: job.schedule.slots(now, &at).take(SLOTS).collect(),
         warnings: record.warnings.iter().cloned().chain(traps.iter().map(|trap| trap.words())).collect(),
     })
 }

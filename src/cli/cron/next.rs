@@ -34,8 +34,7 @@ impl Next {
         let schedule: Schedule = self.schedule.parse()?;
         schedule.check(zone, from)?;
         let at = Lattice { zone, anchor: from };
-        let slots = std::iter::successors(schedule.next(from, &at), |&slot| schedule.next(slot, &at));
-        let mut slots = slots.take(self.count).peekable();
+        let mut slots = schedule.slots(from, &at).take(self.count).peekable();
         if self.count > 0 && slots.peek().is_none() {
             anyhow::bail!("{schedule} has no slot after {}", from.with_timezone(&zone).to_rfc3339());
         }

@@ -32,6 +32,15 @@ pub fn when(model: &Model, at: Time) -> String {
     }
 }
 
+/// How long something took: `0.3 s`, `1 min 12 s`, `4 h 05 min`.
+pub fn took(span: TimeDelta) -> String {
+    match span.num_seconds() {
+        ..60 => format!("{:.1} s", span.num_milliseconds().max(0) as f64 / 1000.0),
+        seconds @ 60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
 /// A span by the minute: `now`, `5 min`, `3 h`, `2 d`.
 pub fn age(span: TimeDelta) -> String {
     match (span.num_minutes(), span.num_hours()) {

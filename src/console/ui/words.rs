@@ -2,16 +2,12 @@
 
 use chrono_tz::Tz;
 
+use crate::console::app::words as app;
 use crate::domain::Time;
 
 /// How long something took: `0.3 s`, `1 min 12 s`, `4 h 58 min`.
 pub(super) fn took(from: Time, to: Time) -> String {
-    let span = to - from;
-    match span.num_seconds() {
-        ..60 => format!("{:.1} s", span.num_milliseconds().max(0) as f64 / 1000.0),
-        60..3600 => format!("{} min {:02} s", span.num_minutes(), span.num_seconds() % 60),
-        _ => format!("{} h {:02} min", span.num_hours(), span.num_minutes() % 60),
-    }
+    app::took(to - from)
 }
 
 /// The second on the operator's clock: `14:02:19`.

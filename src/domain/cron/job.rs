@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, JobId, Target};
+use crate::domain::Time;
 use crate::domain::schedule::{Part, Schedule, parse_zone};
 
 /// A job as its author wrote it: plain values, each of the right kind, not yet checked against the rules.
@@ -180,6 +181,21 @@ pub struct Job {
     pub schedule: Schedule,
     /// Its own zone, where it has one.
     pub zone: Option<Tz>,
+}
+
+impl Job {
+    /// The zone of its wall-clock times, which is `zone` where it has none of its own.
+    ///
+    /// # Errors
+    ///
+    /// Its schedule never comes there from `now` on, or names a local time that the zone never shows.
+    pub fn zone_in_use(&self, zone: Tz, now: Time) -> Result<Tz, Fault> {
+        let zone = self.zone.unwrap_or(zone);
+        match self.schedule.check(zone, now) {
+            Ok(()) => Ok(zone),
+            Err(error) => Err(wrong("schedule", &self.definition.schedule, error)),
+        }
+    }
 }
 
 /// What becomes of slots that passed while nobody could fire them.

@@ -106,6 +106,11 @@ impl Schedule {
         }
     }
 
+    /// Its slots strictly later than an instant, one after the other.
+    pub fn slots(&self, after: Time, at: &Lattice) -> impl Iterator<Item = Time> {
+        std::iter::successors(self.next(after, at), move |&slot| self.next(slot, at))
+    }
+
     /// How far the next slot is from this one; none for a one-shot.
     pub fn period(&self, slot: Time, at: &Lattice) -> Option<TimeDelta> {
         match self {

@@ -79,12 +79,12 @@ fn checked(
     definition: Definition,
 ) -> Result<Definition, Refusal> {
     let now = shared.now();
-    let Job { mut definition, schedule, zone } = definition.check().map_err(|faults| faulty(&faults))?;
-    let zone = zone.unwrap_or(shared.settings.timezone);
+    let job = definition.check().map_err(|faults| faulty(&faults))?;
+    let zone = job.zone_in_use(shared.settings.timezone, now).map_err(|fault| faulty(&[fault]))?;
+    let Job { mut definition, schedule, .. } = job;
     let wrong = |why: &dyn std::fmt::Display| {
         faulty(&[Fault::new("schedule", &format!("{:?}", definition.schedule), why)])
     };
-    schedule.check(zone, now).map_err(|error| wrong(&error))?;
     if before.is_some_and(|before| {
         before.schedule == definition.schedule && before.timezone == definition.timezone
     }) {

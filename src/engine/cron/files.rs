@@ -134,12 +134,7 @@ fn record(document: &Document, entry: &Entry, zone: Tz, at: Time) -> SeenRecord 
         Err(faults) => faults.clone(),
         Ok(record) => match record.definition.clone().check() {
             Err(faults) => faults,
-            Ok(job) => {
-                let own = job.zone.unwrap_or(zone);
-                let never = job.schedule.check(own, at).err();
-                let fault = |error| Fault::new("schedule", &format!("{:?}", job.definition.schedule), error);
-                never.map(fault).into_iter().collect()
-            }
+            Ok(job) => job.zone_in_use(zone, at).err().into_iter().collect(),
         },
     };
     let (definition, imported) = match &entry.record {

@@ -135,9 +135,8 @@ fn slots_of(shared: &Shared, text: &str) -> Result<Slots, Refusal> {
     let schedule: Schedule = text.parse().map_err(|error| refused(format!("{error}")))?;
     schedule.check(zone, now).map_err(|error| refused(error.to_string()))?;
     let at = Lattice { zone, anchor: now };
-    let slots = std::iter::successors(schedule.next(now, &at), |slot| schedule.next(*slot, &at));
     let notes = schedule.warnings(zone, now).iter().map(|warning| warning.words()).collect();
-    Ok((schedule.words(), slots.take(SLOTS).collect(), notes))
+    Ok((schedule.words(), schedule.slots(now, &at).take(SLOTS).collect(), notes))
 }
 
 async fn find(shared: &Shared, wanted: &str) -> Result<JobDetail, Refusal> {

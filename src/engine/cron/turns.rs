@@ -8,7 +8,7 @@ use crate::domain::id::{ChatType, KeyError, KeyParts, SessionId, SessionKey, Tur
 use crate::domain::queue::{Intent, Source};
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnState};
 use crate::engine::shared::Shared;
-use crate::store::{NewMessage, RunTurn, StoreError};
+use crate::store::{RunTurn, StoreError};
 
 /// So many of the last entries of a run's session are read: its answer stands at their end.
 const ENTRIES: usize = 500;
@@ -29,17 +29,7 @@ pub(super) async fn begin(run: &Run<'_>, prompt: &str) -> Result<Option<Begun>, 
     let Run { shared, job, .. } = run;
     let to = session_key(job.id.as_str())
         .map_err(|error| StoreError::Database(format!("the job's session has no key: {error}")))?;
-    let settings = &shared.settings;
-    let message = NewMessage {
-        reset: settings.session_reset.rule_for(&to, settings.timezone),
-        notice: settings.session_reset.notice_for(&to),
-        fresh: shared.fresh_session(),
-        at: shared.now(),
-        to,
-        text: prompt.to_owned(),
-        intent: Intent::Plain,
-        source: Source::Job,
-    };
+    let message = shared.message(to, prompt.to_owned(), Intent::Plain, Source::Job);
     let turn = RunTurn { claim: run.key(), message, session: job.session };
     shared.store.write(move |store| store.begin_run_turn(&turn)).await
 }

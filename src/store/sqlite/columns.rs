@@ -80,27 +80,6 @@ words!(StopCause {
 });
 
 words!(How { OnTime = "on_time", Late = "late", CatchUp = "catch_up", RunNow = "run_now" });
-words!(ExecutionState {
-    Waiting = "waiting",
-    Claimed = "claimed",
-    Running = "running",
-    Succeeded = "succeeded",
-    Failed = "failed",
-    TimedOut = "timed_out",
-    Interrupted = "interrupted",
-    Unknown = "unknown",
-    Skipped = "skipped",
-    Missed = "missed",
-    BlockedConfig = "blocked_config",
-});
-words!(DeliveryState {
-    Pending = "pending",
-    Delivered = "delivered",
-    Suppressed = "suppressed",
-    NotConfigured = "not_configured",
-    Failed = "failed",
-});
-words!(Overlap { Skip = "skip", Queue = "queue", Allow = "allow", Replace = "replace" });
 
 macro_rules! row_ids {
     ($($type:ident),+) => {$(
@@ -130,13 +109,15 @@ macro_rules! names {
 
         impl FromSql for $type {
             fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                value.as_str()?.parse().map_err(|error| FromSqlError::Other(Box::new(error)))
+                value.as_str()?.parse().map_err(|error: <$type as std::str::FromStr>::Err| {
+                    FromSqlError::Other(error.to_string().into())
+                })
             }
         }
     )+};
 }
 
-names!(SessionId, SessionKey, AlertKey, JobId);
+names!(SessionId, SessionKey, AlertKey, JobId, ExecutionState, DeliveryState, Overlap);
 
 impl ToSql for RunId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

@@ -4,7 +4,7 @@ use chrono::{DurationRound, TimeDelta};
 
 use super::Job;
 use crate::console::app::Model;
-use crate::console::app::words::{age, clock, count, running};
+use crate::console::app::words::{age, clock, count, running, took as span};
 use crate::domain::Time;
 use crate::domain::api::JobState;
 use crate::domain::cron::{Delivery, DeliveryState, Execution, ExecutionState, How, Slots};
@@ -135,15 +135,6 @@ pub fn took(model: &Model, run: &Execution) -> Option<String> {
     match run.ended_at {
         Some(ended) => Some(span(ended - began)),
         None => Some(running(model.as_of() - began)),
-    }
-}
-
-/// `3.1 s`, `1 min 12 s`, `2 h 05 min`.
-fn span(span: TimeDelta) -> String {
-    match span.num_seconds() {
-        ..60 => format!("{:.1} s", span.num_milliseconds().max(0) as f64 / 1000.0),
-        seconds @ 60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        seconds => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 

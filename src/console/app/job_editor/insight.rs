@@ -62,12 +62,10 @@ fn read(meaning: &Meaning<'_>, zone: Tz) -> Result<Insight, String> {
         .was
         .filter(|(was, _)| was.schedule == meaning.schedule && was.timezone.as_deref() == meaning.zone);
     let lattice = Lattice { zone, anchor: now };
-    let first = schedule.next(now, &lattice);
-    let ahead = std::iter::successors(first, |slot| schedule.next(*slot, &lattice));
     let next: Vec<Time> = match unchanged {
         // What counts from an anchor goes on counting from it.
         Some((_, next)) if !next.is_empty() => next.to_vec(),
-        _ => ahead.take(SLOTS).collect(),
+        _ => schedule.slots(now, &lattice).take(SLOTS).collect(),
     };
     if next.is_empty() && schedule.recurrence() == Recurrence::Once && unchanged.is_none() {
         return Err("it is past already: a job that is due once needs a time to come".to_owned());
