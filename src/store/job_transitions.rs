@@ -17,7 +17,7 @@ use crate::domain::cron::{
     JobId, Owner, SessionMode,
 };
 use crate::domain::event::{Event, Level};
-use crate::domain::id::ExecutionId;
+use crate::domain::id::{ExecutionId, SessionId, SessionKey};
 use crate::domain::turn::Begun;
 
 /// The engine's atomic steps with scheduled tasks. Each is one step with its events, as in
@@ -59,13 +59,15 @@ pub trait JobTransitions {
     /// and flags or clears the job.
     fn end_execution(&mut self, end: &ExecutionEnd) -> Result<Held>;
 
-    /// What became of one delivery of a run that has ended.
+    /// What became of one delivery of a run that has ended. What is posted stands in its session from the same
+    /// moment on, so that nobody reads it twice or misses it.
     fn settle_delivery(
         &mut self,
         execution: ExecutionId,
         place: usize,
         state: DeliveryState,
         words: Option<&str>,
+        post: Option<&Post>,
         at: Time,
     ) -> Result<()>;
 
@@ -247,6 +249,17 @@ pub struct RunTurn {
     pub message: NewMessage,
     /// Whether the session begins a new memory.
     pub session: SessionMode,
+}
+
+/// A line of the engine's own for the reader of a session; no agent reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    /// Whose session it stands in.
+    pub to: SessionKey,
+    /// The session that is made where none is live there.
+    pub fresh: SessionId,
+    /// The line, or several. Foreign text in it is not sanitized yet.
+    pub text: String,
 }
 
 /// The end of a run.

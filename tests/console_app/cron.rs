@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use switchboard::console::app::cron::timeline::Timeline;
-use switchboard::console::app::focus::{Focus, Pane, Target, View};
+use switchboard::console::app::focus::{Focus, Pane, Target as Hit, View};
 use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, FilePlace, Mouse, MouseAct, Msg, Reach};
 use switchboard::console::app::overlay::Overlay;
@@ -11,7 +11,7 @@ use switchboard::domain::api::{
     Command, JobCommand, JobQuery, JobState, JobsFileState, Query, Reply, Update,
 };
 use switchboard::domain::cron::document::Document;
-use switchboard::domain::cron::{Counting, CronEvent, ExecutionState, JobEvent};
+use switchboard::domain::cron::{Counting, CronEvent, DeliveryState, ExecutionState, JobEvent, Target};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ExecutionId;
 
@@ -462,9 +462,9 @@ fn a_click_selects_a_job_and_a_run() {
         screen.tell(Msg::Mouse(mouse, screen.now));
         (screen.model.pane, screen.model.cron.selected, screen.model.cron.run)
     };
-    assert_eq!(click(Target::Job { id: Some(id("health-check")), place: 0 }), (Pane::List, 1, 0));
-    assert_eq!(click(Target::Run(ExecutionId(8))), (Pane::Detail, 1, 2));
-    assert_eq!(click(Target::Job { id: None, place: 5 }), (Pane::List, 0, 0));
+    assert_eq!(click(Hit::Job { id: Some(id("health-check")), place: 0 }), (Pane::List, 1, 0));
+    assert_eq!(click(Hit::Run(ExecutionId(8))), (Pane::Detail, 1, 2));
+    assert_eq!(click(Hit::Job { id: None, place: 5 }), (Pane::List, 0, 0));
 }
 
 #[test]
@@ -503,4 +503,22 @@ fn foreign_text_is_harmless_in_the_state() {
     assert!(!shown.contains("\\u{1b}") && !shown.contains("\\u{202e}"), "{shown}");
     let detail = screen.model.cron.current_detail().unwrap();
     assert!(!format!("{:?}{:?}", detail.warnings, detail.runs).contains("\\u{1b}"));
+}
+
+#[test]
+fn a_result_for_the_console_is_told_at_once_whatever_is_open_and_other_places_are_not() {
+    let mut screen = working();
+    screen.press("1");
+    let delivered = |target: &str, state| JobEvent::Delivery {
+        execution: ExecutionId(7),
+        target: Target::list(target).unwrap().remove(0),
+        state,
+        words: Some("three things \u{1b}[31mchanged".to_owned()),
+    };
+    let news = |what| EventKind::Job { job: id("backup"), what };
+    screen.happens(None, news(delivered("local", DeliveryState::Delivered)));
+    screen.happens(None, news(delivered("console", DeliveryState::Failed)));
+    assert_eq!(screen.told(), "");
+    screen.happens(None, news(delivered("console", DeliveryState::Delivered)));
+    assert_eq!(screen.told(), "job backup: three things ␛[31mchanged");
 }

@@ -8,16 +8,18 @@ use switchboard::domain::Time;
 use switchboard::domain::api::JobState;
 use switchboard::domain::cron::record::Imported;
 use switchboard::domain::cron::{
-    ClaimKey, Counting, Definition, ExecutionState, How, Misfire, Overlap, Owner, SessionMode, Slots,
+    ClaimKey, Counting, Definition, Delivery, DeliveryState, ExecutionState, How, Misfire, Overlap, Owner,
+    SessionMode, Slots, Target,
 };
+use switchboard::domain::history::Body;
 use switchboard::domain::id::{RunId, SessionId};
 use switchboard::domain::process::ProcessIdentity;
 use switchboard::domain::queue::Source;
 use switchboard::domain::session::EndReason;
-use switchboard::domain::turn::{Outcome, TurnEnd};
+use switchboard::domain::turn::{Outcome, Output, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
-    Claimed, ExecutionEnd, Held, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, NewRun, Queries,
+    Claimed, ExecutionEnd, Held, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, NewRun, Post, Queries,
     RunTurn, SeenFile, SeenRecord, Tick,
 };
 
@@ -563,6 +565,38 @@ fn each_run_has_an_empty_memory_and_one_beside_another_has_a_thread_of_its_own()
     home.store.step(|t| t.free_executions(&dead, &claim("h", now))).unwrap();
     assert_eq!(home.history("a")[2].1, ExecutionState::Interrupted);
     assert_eq!(home.store.queries().counts().unwrap().running, 0);
+}
+
+#[test]
+fn a_result_is_posted_once_and_an_answer_that_goes_on_meanwhile_joins_without_a_gap() {
+    let mut home = Home::with(&[job("news", "0 13 * * *")], "2026-08-21T12:00:00Z");
+    home.tick("2026-08-21T13:00:00Z");
+    let key = key(&home.claim("t", "2026-08-21T13:00:00Z").unwrap(), "t");
+    let (execution, now) = (key.execution, when("2026-08-21T13:00:01Z"));
+    let begun = home.store.step(|t| t.accept_message(&message("a", "tell me", 1))).unwrap().0.begun.unwrap();
+    let say = |home: &mut Home, text: &str| {
+        let output = [Output::Text { text: text.to_owned() }];
+        home.store.step(|t| t.append_turn(begun.turn, &output, now)).unwrap();
+    };
+    say(&mut home, "one ");
+    let delivery =
+        Delivery { target: Target::platform("console"), state: DeliveryState::Pending, at: now, why: None };
+    let end = ExecutionEnd { deliveries: vec![delivery], ..ended(key, ExecutionState::Succeeded, now) };
+    home.store.step(|t| t.end_execution(&end)).unwrap();
+    let to = crate::given::key("a");
+    let post = Post { to, fresh: SessionId::new(now, 9), text: "the result".to_owned() };
+    let settle = |home: &mut Home| {
+        let state = DeliveryState::Delivered;
+        home.store.step(|t| t.settle_delivery(execution, 0, state, Some("the result"), Some(&post), now))
+    };
+    settle(&mut home).unwrap();
+    settle(&mut home).unwrap_err();
+    say(&mut home, "two");
+    let entries = home.store.queries().conversation(&begun.session, None, 10).unwrap().entries;
+    let bodies: Vec<Body> = entries.into_iter().skip(1).map(|entry| entry.body).collect();
+    let agent = |text: &str, offset| Body::Agent { text: text.to_owned(), offset };
+    let notice = Body::Notice { text: "the result".to_owned() };
+    assert_eq!(bodies, [agent("one ", 0), notice, agent("two", 4)]);
 }
 
 #[test]

@@ -588,6 +588,7 @@ impl JobTransitions for Model {
         place: usize,
         state: DeliveryState,
         words: Option<&str>,
+        post: Option<&Post>,
         at: Time,
     ) -> Result<()> {
         let found = self.jobs.executions.iter_mut().find(|it| it.id == execution);
@@ -600,7 +601,11 @@ impl JobTransitions for Model {
         delivery.at = at;
         delivery.why = words.filter(|_| state != DeliveryState::Delivered).map(str::to_owned);
         let (target, words) = (delivery.target.clone(), words.map(str::to_owned));
-        self.tell_job(&job.unwrap(), JobEvent::Delivery { execution, target, state, words }, at);
+        let (job, what) = (job.unwrap(), JobEvent::Delivery { execution, target, state, words });
+        match post {
+            Some(post) => self.post(post, EventKind::Job { job, what }, at),
+            None => self.tell_job(&job, what, at),
+        }
         Ok(())
     }
 

@@ -35,8 +35,8 @@ use switchboard::domain::session::{
 };
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
-    Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Queries, Result, Stopped, StoreError,
-    Transitions,
+    Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Post, Queries, Result, Stopped,
+    StoreError, Transitions,
 };
 
 #[derive(Debug, Clone)]
@@ -110,6 +110,8 @@ struct Turn {
     hidden: bool,
     usage: Usage,
     handed: Vec<(ItemId, MessageId)>,
+    /// It is only the place of a line that was posted.
+    is_place: bool,
 }
 
 impl Default for Model {
@@ -375,6 +377,7 @@ impl Model {
             hidden: false,
             usage: Usage::default(),
             handed: Vec::new(),
+            is_place: false,
         });
         let row = self.item_mut(item);
         row.state = ItemState::Running;
@@ -390,6 +393,53 @@ impl Model {
         kept.running = Some(id);
         kept.session.turns += 1;
         Begun { turn: id, session: session.clone(), item, at, probe }
+    }
+
+    pub(crate) fn post(&mut self, post: &Post, news: EventKind, at: Time) {
+        let session = match self.at_key(&post.to) {
+            Some(session) => session,
+            None => {
+                self.make(&post.to, &post.fresh, None, None, Beginning::New, at);
+                post.fresh.clone()
+            }
+        };
+        let turn = match self.kept(&session).running {
+            Some(running) => running,
+            None => self.add_place(&session, at),
+        };
+        self.entry(&session, turn, at, Body::Notice { text: post.text.clone() });
+        self.tell(Some(&session), news, at);
+    }
+
+    fn add_place(&mut self, session: &SessionId, at: Time) -> TurnId {
+        let (item, id) = (ItemId(self.items.len() as i64 + 1), TurnId(self.turns.len() as i64 + 1));
+        self.items.push(Item {
+            id: item,
+            session: session.clone(),
+            lane: Lane::Queue,
+            state: ItemState::Done,
+            text: String::new(),
+            source: Source::Job,
+            created_at: at,
+            turn: Some(id),
+            note: None,
+        });
+        self.turns.push(Turn {
+            id,
+            session: session.clone(),
+            item,
+            probe: false,
+            steerable: false,
+            began_at: at,
+            stop: None,
+            cut: None,
+            state: TurnState::Done,
+            hidden: false,
+            usage: Usage::default(),
+            handed: Vec::new(),
+            is_place: true,
+        });
+        id
     }
 
     fn tell_begun(&mut self, begun: &Begun) {
@@ -508,7 +558,7 @@ impl Model {
     }
 
     fn cut_off(&mut self, session: &SessionId) -> (Option<String>, Option<String>) {
-        let newest = self.turns.iter().rev().find(|turn| turn.session == *session).cloned();
+        let newest = self.turns.iter().rev().find(|turn| turn.session == *session && !turn.is_place).cloned();
         let (mut message, mut tool) = (None, None);
         if let Some(turn) = newest.filter(|turn| turn.state != TurnState::Done) {
             let item = self.items.iter().find(|item| item.id == turn.item).unwrap();
@@ -570,7 +620,7 @@ impl Model {
             if kept.running.is_none() && session.marker.is_none() && !recent {
                 continue;
             }
-            let newest = self.turns.iter().rev().find(|turn| turn.session == session.id);
+            let newest = self.turns.iter().rev().find(|turn| turn.session == session.id && !turn.is_place);
             let newest = newest.map(|turn| NewestTurn {
                 state: turn.state,
                 cut_by: turn.cut.or(turn.stop),
@@ -1054,7 +1104,7 @@ impl Model {
     fn shown_turns(&self, session: &SessionId) -> Vec<TurnId> {
         self.turns
             .iter()
-            .filter(|turn| turn.session == *session && !turn.hidden)
+            .filter(|turn| turn.session == *session && !turn.hidden && !turn.is_place)
             .map(|turn| turn.id)
             .collect()
     }

@@ -25,8 +25,8 @@ use switchboard::domain::session::{HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
-    ExecutionEnd, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, Queries, Result, RunTurn, SeenFile,
-    SeenRecord, StoreError, Tick, Transitions,
+    ExecutionEnd, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, Post, Queries, Result, RunTurn,
+    SeenFile, SeenRecord, StoreError, Tick, Transitions,
 };
 
 use crate::given::{at, key, message, rule, run};
@@ -482,7 +482,13 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         }
         Op::SettleDelivery { pending, state } => {
             let (execution, place) = pick(&c.deliveries, *pending).unwrap_or((ExecutionId(1), 0));
-            store.settle_delivery(execution, place, *state, Some("words"), now).map(|()| String::new())
+            let post = (*state == DeliveryState::Delivered).then(|| Post {
+                to: key(KEYS[c.step as usize % KEYS.len()]),
+                fresh,
+                text: format!("result {}", c.step),
+            });
+            let settled = store.settle_delivery(execution, place, *state, Some("words"), post.as_ref(), now);
+            settled.map(|()| String::new())
         }
         Op::Free { dead } => {
             let dead = c.claims.iter().skip(dead % 3).cloned().collect();

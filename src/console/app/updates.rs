@@ -11,6 +11,7 @@ use super::requests::{mark_all, mark_front};
 use super::typing::key_name;
 use super::{Model, answers, cron, writing};
 use crate::domain::api::{CronHealth, EngineStatus, Piece, Update};
+use crate::domain::cron::{CONSOLE, DeliveryState, JobEvent};
 use crate::domain::event::{Event, EventKind, count};
 use crate::domain::sanitize::one_line;
 
@@ -41,6 +42,7 @@ fn take_event(model: &mut Model, event: &Event) {
         model.requests.mark(Question::Alerts, Pace::Soon);
     }
     cron::note(model, &event.kind);
+    tell_delivered(model, &event.kind);
     match model.view {
         View::Queue => model.requests.mark(Question::Backlog, Pace::Gently),
         View::Recovery => model.requests.mark(Question::Recovery, Pace::Gently),
@@ -67,6 +69,15 @@ fn take_event(model: &mut Model, event: &Event) {
         }
         model.memory.reload |= matches!(event.kind, EventKind::TurnsHidden { .. });
         mark_front(model, Pace::Soon);
+    }
+}
+
+/// The result of a run that is delivered to the console.
+fn tell_delivered(model: &mut Model, kind: &EventKind) {
+    let EventKind::Job { job, what: JobEvent::Delivery { target, state, words, .. } } = kind else { return };
+    if target.platform == CONSOLE && *state == DeliveryState::Delivered {
+        let said = words.as_deref().filter(|words| !words.is_empty()).unwrap_or("it said nothing");
+        model.tell(Tone::Note, format!("job {job}: {said}"));
     }
 }
 

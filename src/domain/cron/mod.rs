@@ -28,4 +28,4 @@ pub use fields::{FIELDS, Field, set_field};
 pub use id::{JobId, JobIdError};
 pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError};
 pub use standing::{COMPLETED_SHOWN, Change, FLAGGED_FROM, JobStanding, OpenRuns, Paused, Said};
-pub use target::{ORIGIN, Target, TargetError};
+pub use target::{ALL, CONSOLE, LOCAL, ORIGIN, Target, TargetError};

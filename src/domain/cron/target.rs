@@ -22,6 +22,12 @@ pub struct Target {
 
 /// The word for "where the job was made".
 pub const ORIGIN: &str = "origin";
+/// The output document, which every run has.
+pub const LOCAL: &str = "local";
+/// A notice in the console, and the text in a session of it.
+pub const CONSOLE: &str = "console";
+/// Every place that is set up here.
+pub const ALL: &str = "all";
 
 impl Target {
     /// A target that is a platform alone.

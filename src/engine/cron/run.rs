@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::Cron;
-use super::delivery::{self, Telling};
+use super::delivery::{self, Outcome, Telling};
 use super::guard::{Limits, look_after};
 use super::output::{self, Report};
 use super::preflight::{self, Ready};
@@ -288,7 +288,7 @@ impl Run<'_> {
             claim: self.live.key.clone(),
             state: done.state,
             why: done.why.clone(),
-            output: document.ok(),
+            output: document.as_ref().ok().cloned(),
             deliveries: deliveries.clone(),
             at,
         };
@@ -298,7 +298,13 @@ impl Run<'_> {
                 ExecutionState::Succeeded => done.answer.as_deref(),
                 _ => done.why.as_deref(),
             };
-            delivery::deliver(self.shared, self.execution.id, &deliveries, text.unwrap_or_default()).await;
+            let outcome = Outcome {
+                job: self.execution.job.clone(),
+                execution: self.execution.id,
+                text: text.unwrap_or_default().to_owned(),
+                document: document.ok(),
+            };
+            delivery::deliver(self.shared, &outcome, &deliveries).await;
             failpoint::pass("run-delivered");
         }
         if let Some(session) = &self.execution.session {

@@ -5,6 +5,7 @@ use switchboard::agent::AgentEvent;
 use switchboard::domain::api::{Command, JobCommand, JobState};
 use switchboard::domain::cron::{Definition, DeliveryState, ExecutionState, JobEvent, SessionMode, Target};
 use switchboard::domain::event::EventKind;
+use switchboard::domain::history::Body;
 use switchboard::domain::turn::{Outcome, StopCause};
 
 use super::{at, job, world_with, write};
@@ -102,6 +103,30 @@ async fn each_target_has_its_own_row_and_what_is_not_set_up_is_recorded() {
     );
     let why = run.deliveries[2].why.clone().unwrap();
     assert!(why.starts_with("telegram is not set up here: the text is in output/news/"), "{why}");
+}
+
+#[tokio::test]
+async fn what_is_delivered_to_the_console_stands_in_its_session_once_and_is_no_memory_of_it() {
+    let targets = Target::list("console,console:ops").unwrap();
+    let mut world = world_with(&[Definition { deliver_to: targets, ..job("news", "0 0 1 1 *") }]).await;
+    let id = world.run_now("news").await;
+    world.agent.next_turn().await.answer("three things\nchanged").await;
+    for _ in 0..2 {
+        world
+            .job_event(|what| matches!(what, JobEvent::Delivery { state: DeliveryState::Delivered, .. }))
+            .await;
+    }
+    let line = format!("Job news, run {id}:\nthree things\nchanged");
+    for session in ["console", "ops"] {
+        let session = world.id(session).await;
+        let entries = world.conversation(&session).await.entries;
+        let told: Vec<_> = entries.into_iter().map(|entry| entry.body).collect();
+        assert_eq!(told, [Body::Notice { text: line.clone() }]);
+    }
+    world.send("console", "hello").await;
+    let turn = world.turn_for("hello").await;
+    assert!(turn.history.is_empty(), "the agent was told what is for its reader");
+    turn.answer("hi").await;
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod items;
 mod jobs;
 mod messages;
 mod output;
+mod posts;
 mod processes;
 mod recovery;
 mod reset;

@@ -6,8 +6,9 @@ use super::super::super::columns::{Millis, from_json, json};
 use super::super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::cron::{Delivery, DeliveryState, JobEvent, JobId, Target};
+use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
-use crate::store::Result;
+use crate::store::{Post, Result};
 
 impl Tx<'_> {
     pub(super) fn add_deliveries(
@@ -36,6 +37,7 @@ impl Tx<'_> {
         place: usize,
         state: DeliveryState,
         words: Option<&str>,
+        post: Option<&Post>,
         at: Time,
     ) -> Result<()> {
         let why = words.filter(|_| state != DeliveryState::Delivered);
@@ -52,6 +54,10 @@ impl Tx<'_> {
             )));
         };
         let words = words.map(str::to_owned);
-        self.tell_job(&job, JobEvent::Delivery { execution, target, state, words }, at)
+        let news = JobEvent::Delivery { execution, target, state, words };
+        match post {
+            Some(post) => self.post(post, EventKind::Job { job, what: news }, at),
+            None => self.tell_job(&job, news, at),
+        }
     }
 }

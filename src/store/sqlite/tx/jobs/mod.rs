@@ -20,7 +20,8 @@ use crate::domain::cron::{ClaimKey, Counting, DeliveryState, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::turn::Begun;
 use crate::store::{
-    Claimed, ExecutionEnd, Held, JobTransitions, JobsSeen, NewClaim, Result, RunTurn, Synced, Tick, Ticked,
+    Claimed, ExecutionEnd, Held, JobTransitions, JobsSeen, NewClaim, Post, Result, RunTurn, Synced, Tick,
+    Ticked,
 };
 
 /// The table of contents: each transition is written in the file of its subject.
@@ -67,9 +68,10 @@ impl JobTransitions for Tx<'_> {
         place: usize,
         state: DeliveryState,
         words: Option<&str>,
+        post: Option<&Post>,
         at: Time,
     ) -> Result<()> {
-        self.settle_delivery(execution, place, state, words, at)
+        self.settle_delivery(execution, place, state, words, post, at)
     }
 
     fn free_executions(&mut self, dead: &BTreeSet<ClaimKey>, heir: &NewClaim) -> Result<Vec<Claimed>> {
