@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use chrono_tz::Tz;
 
 use switchboard::domain::Time;
-use switchboard::domain::api::JobState;
+use switchboard::domain::alert::{Acknowledgement, AlertKey};
+use switchboard::domain::api::{JobFound, JobState};
 use switchboard::domain::cron::record::Imported;
 use switchboard::domain::cron::{
     ClaimKey, Counting, Definition, Delivery, DeliveryState, ExecutionState, How, Misfire, Overlap, Owner,
@@ -407,6 +408,36 @@ fn a_job_that_vanishes_keeps_its_state_and_is_taken_up_again() {
     assert_eq!((home.next("a"), home.row("a").runs_left), (Some(when("2026-08-21T12:00:00Z")), Some(4)));
     let away = Slots { first: when("2026-08-21T10:00:00Z"), last: when("2026-08-21T11:00:00Z"), count: 2 };
     assert_eq!(home.history("a")[1].0, Some(away));
+}
+
+#[test]
+fn a_job_that_is_gone_is_listed_until_somebody_knows_of_it_and_a_removed_one_not_at_all() {
+    let at = "2026-08-21T08:30:00Z";
+    let mut home =
+        Home::with(&[job("disk", "0 * * * *"), job("dish", "0 9 * * *"), job("b", "0 9 * * *")], at);
+    let names = |home: &Home| {
+        let page = home.store.queries().jobs("", 9, when(at)).unwrap();
+        assert_eq!((page.total, page.hits), (page.rows.len(), page.rows.len()));
+        page.rows.into_iter().map(|row| row.name).collect::<Vec<_>>()
+    };
+    let found = |home: &Home, name: &str| match home.store.queries().job(name, Tz::UTC, when(at)).unwrap() {
+        JobFound::One(detail) => Some(detail.row.name),
+        _ => None,
+    };
+    let removed = JobsSeen {
+        removed: Some("dish".parse().unwrap()),
+        ..seen(&[job("disk", "0 * * * *"), job("b", "0 9 * * *")], when(at))
+    };
+    home.store.step(|t| t.sync_jobs(&removed)).unwrap();
+    assert_eq!(names(&home), ["b", "disk"]);
+    assert_eq!(found(&home, "dis").as_deref(), Some("disk"), "a removed job stands in nobody's way");
+    assert_eq!(found(&home, "dish").as_deref(), Some("dish"), "what it did is told");
+    home.sync(&[job("b", "0 9 * * *")], at);
+    assert_eq!(names(&home), ["b", "disk"]);
+    let alert = AlertKey::vanished_job(&"disk".parse().unwrap());
+    home.store.step(|t| t.acknowledge_alert(&alert, Acknowledgement::Given, when(at))).unwrap();
+    assert_eq!(names(&home), ["b"]);
+    assert_eq!(found(&home, "dis"), None);
 }
 
 #[test]

@@ -681,6 +681,10 @@ impl JobQueries for Model {
         rows.retain(
             |row| !matches!(row.state, JobState::Completed { at: done } if done < at - COMPLETED_SHOWN),
         );
+        rows.retain(|row| {
+            let missed = |id: &JobId| self.waits_for_a_person(&AlertKey::vanished_job(id));
+            !matches!(row.state, JobState::Vanished { .. }) || row.id.as_ref().is_some_and(missed)
+        });
         rows.sort_by_key(|row| (row.state.rank(), row.next, row.id.clone()));
         let unowned = self.jobs.unowned.iter().map(|(place, record)| JobRow {
             id: None,

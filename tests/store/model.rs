@@ -395,6 +395,10 @@ impl Model {
         Begun { turn: id, session: session.clone(), item, at, probe }
     }
 
+    pub(crate) fn waits_for_a_person(&self, key: &AlertKey) -> bool {
+        self.alerts.get(key).is_some_and(Alert::needs_you)
+    }
+
     pub(crate) fn post(&mut self, post: &Post, news: EventKind, at: Time) {
         let session = match self.at_key(&post.to) {
             Some(session) => session,

@@ -25,7 +25,7 @@ pub fn by_job_event(job: &JobId, event: &JobEvent) -> Option<AlertChange> {
     };
     match event {
         JobEvent::Flagged { .. } => raise(AlertKey::failing_job(job), event.words(job)),
-        JobEvent::Recovered => Some(AlertChange::Resolve(AlertKey::failing_job(job))),
+        JobEvent::Recovered | JobEvent::Removed => Some(AlertChange::Resolve(AlertKey::failing_job(job))),
         JobEvent::Vanished => raise(AlertKey::vanished_job(job), event.words(job)),
         JobEvent::Appeared { .. } => Some(AlertChange::Resolve(AlertKey::vanished_job(job))),
         _ => None,

@@ -36,9 +36,12 @@ impl AlertKey {
         Self(format!("job:{job}"))
     }
 
+    /// What the key of a vanished job begins with; its id follows.
+    pub const VANISHED_JOB: &str = "gone:";
+
     /// A scheduled task that is gone from `jobs.json`.
     pub fn vanished_job(job: &JobId) -> Self {
-        Self(format!("gone:{job}"))
+        Self(format!("{}{job}", Self::VANISHED_JOB))
     }
 
     /// A `jobs.json` that can't be read.

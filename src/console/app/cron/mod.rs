@@ -309,7 +309,10 @@ pub(super) fn open(model: &mut Model) {
 
 /// Marks as old what an event has changed here.
 pub(super) fn note(model: &mut Model, kind: &EventKind) {
-    if !matches!(kind, EventKind::Job { .. } | EventKind::Cron(_)) {
+    // A job that is gone is listed until somebody knows of it.
+    let is_ours =
+        matches!(kind, EventKind::Job { .. } | EventKind::Cron(_) | EventKind::AlertAcknowledged { .. });
+    if !is_ours {
         return;
     }
     // The tabs and the banner of every view tell of the jobs too.

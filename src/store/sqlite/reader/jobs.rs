@@ -11,6 +11,7 @@ use super::super::sql::at_most;
 use super::super::tx::job_standing;
 use super::Reader;
 use crate::domain::Time;
+use crate::domain::alert::AlertKey;
 use crate::domain::api::{
     EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
     TimelineRow,
@@ -57,6 +58,18 @@ macro_rules! jobs_where {
     };
 }
 
+/// A job that is gone from the file is listed, and found by a part of its name, as long as somebody has yet to
+/// know of it: while its alert waits for a person. `$alert` is what the key of such an alert begins with.
+macro_rules! there_or_missed {
+    ($alert:literal) => {
+        concat!(
+            "(vanished_at IS NULL OR EXISTS (SELECT 1 FROM alerts WHERE key = ",
+            $alert,
+            " || jobs.id AND resolved_at IS NULL AND acknowledged_at IS NULL))"
+        )
+    };
+}
+
 impl JobQueries for Reader<'_> {
     fn jobs(&self, filter: &str, limit: usize, at: Time) -> Result<JobsPage> {
         let filter = filter.trim().to_lowercase();
@@ -88,17 +101,23 @@ impl JobQueries for Reader<'_> {
         let exact = self.first(jobs_where!("j.id = ?1"), (wanted,), found)?;
         let mut candidates = match exact {
             Some(exact) => vec![exact],
-            None => self.rows(
-                jobs_where!("j.name = ?1 ORDER BY j.vanished_at IS NOT NULL, j.id LIMIT ?2"),
-                (wanted, at_most(CANDIDATES)),
-                found,
+            None => self.candidates(
+                concat!(
+                    "SELECT n FROM jobs WHERE name = ?1 AND ",
+                    there_or_missed!("?3"),
+                    " ORDER BY id LIMIT ?2"
+                ),
+                wanted,
             )?,
         };
         if candidates.is_empty() && !wanted.is_empty() {
-            candidates = self.rows(
-                jobs_where!("substr(j.id, 1, length(?1)) = ?1 ORDER BY j.id LIMIT ?2"),
-                (wanted, at_most(CANDIDATES)),
-                found,
+            candidates = self.candidates(
+                concat!(
+                    "SELECT n FROM jobs WHERE substr(id, 1, length(?1)) = ?1 AND ",
+                    there_or_missed!("?3"),
+                    " ORDER BY id LIMIT ?2"
+                ),
+                wanted,
             )?;
         }
         if candidates.len() > 1 {
@@ -206,11 +225,23 @@ impl JobQueries for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// How many jobs a list without a filter has: those completed long ago are not in it.
+    /// Jobs by a query for their numbers, given a name, a limit and what the keys of vanished jobs begin with.
+    fn candidates(&self, numbers: &str, wanted: &str) -> Result<Vec<Found>> {
+        let given = (wanted, at_most(CANDIDATES), AlertKey::VANISHED_JOB);
+        let numbers: Vec<i64> = self.rows(numbers, given, |row| row.get(0))?;
+        let found = numbers.into_iter().map(|n| self.first(jobs_where!("j.n = ?1"), (n,), found));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// How many jobs a list without a filter has: those completed long ago, and those that are known to be
+    /// gone, are not in it.
     fn listed(&self, at: Time) -> Result<usize> {
         self.only(
-            "SELECT count(*) FROM jobs WHERE completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2",
-            (Millis(at - COMPLETED_SHOWN), JobState::Completed { at }.rank()),
+            concat!(
+                "SELECT count(*) FROM jobs WHERE (completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2) AND ",
+                there_or_missed!("?3")
+            ),
+            (Millis(at - COMPLETED_SHOWN), JobState::Completed { at }.rank(), AlertKey::VANISHED_JOB),
             |row| row.get(0),
         )
     }
@@ -218,9 +249,18 @@ impl Reader<'_> {
     /// Those that fit a filter among the first jobs of the list; at most so many are looked at.
     fn listed_jobs(&self, filter: &str, limit: usize, at: Time) -> Result<Vec<i64>> {
         let found = self.rows(
-            "SELECT id, name, rank, n FROM jobs
-             WHERE completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2 ORDER BY rank, next, id LIMIT ?3",
-            (Millis(at - COMPLETED_SHOWN), JobState::Completed { at }.rank(), at_most(limit)),
+            concat!(
+                "SELECT id, name, rank, n FROM jobs
+                 WHERE (completed_at IS NULL OR completed_at >= ?1 OR rank <> ?2) AND ",
+                there_or_missed!("?4"),
+                " ORDER BY rank, next, id LIMIT ?3"
+            ),
+            (
+                Millis(at - COMPLETED_SHOWN),
+                JobState::Completed { at }.rank(),
+                at_most(limit),
+                AlertKey::VANISHED_JOB,
+            ),
             |row| {
                 let names = [row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?];
                 let n = row.get(3)?;
