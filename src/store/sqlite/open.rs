@@ -84,6 +84,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     check_version(path, &connection)?;
     check_schema(path, &connection)?;
     set(path, &connection, "query_only", "1")?;
+    set(path, &connection, "cache_size", "-8192")?;
     set(path, &connection, "temp_store", "2")?;
     keep_statements(path, &connection)?;
     Ok(connection)
