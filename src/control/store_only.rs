@@ -8,13 +8,15 @@ use tokio::sync::mpsc;
 use super::client::{Client, ClientError, Reach};
 use super::in_process::client_error;
 use crate::config::{Config, Home};
+use crate::domain::Time;
 use crate::domain::api::{
-    Answer, Command, ComposerMemory, ConversationPage, EngineStatus, JobAnswer, Overview, Query, Reply,
-    SessionPage, SessionRow, Update,
+    Answer, Command, ComposerMemory, ConversationPage, EngineStatus, FileTrouble, JobAnswer, JobsFileState,
+    Overview, Query, Reply, SessionPage, SessionRow, Update,
 };
 use crate::domain::damage::Lost;
 use crate::domain::queue::{Gate, Refusal};
 use crate::engine::{Clock, SystemClock, answer_jobs};
+use crate::store::jobs_file::{JobsFile, Reading};
 use crate::store::{Readers, StoreError, answer, sqlite};
 
 /// Reads a home's store while no engine runs. Every command needs an engine and is refused.
@@ -46,6 +48,27 @@ impl StoreOnly {
         match &self.readers {
             Some(readers) => readers.quick_check().await.map(Some),
             None => Ok(None),
+        }
+    }
+
+    /// No engine looks at `jobs.json`: that it can't be read is seen here.
+    async fn look_at_file(&self, state: &mut JobsFileState) {
+        let stored_at = match *state {
+            JobsFileState::Unreadable { .. } => return,
+            JobsFileState::Read { at } => Some(at),
+            JobsFileState::Missing => None,
+        };
+        let path = self.home.jobs_file();
+        let look = move || match JobsFile::new(path.clone()).read() {
+            Reading::Unreadable(unreadable) => {
+                let written = std::fs::metadata(&path).and_then(|file| file.modified()).ok();
+                Some((FileTrouble::from(&unreadable), written.map(Time::from)))
+            }
+            Reading::Missing | Reading::Read(..) => None,
+        };
+        if let Ok(Some((trouble, written))) = tokio::task::spawn_blocking(look).await {
+            let since = written.unwrap_or_else(|| SystemClock.now());
+            *state = JobsFileState::Unreadable { since, trouble, stored_at };
         }
     }
 
@@ -86,6 +109,7 @@ impl Client for StoreOnly {
                 }
                 Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| self.foretell(row)),
                 Answer::Session(Some(row)) => self.foretell(row),
+                Answer::Jobs(JobAnswer::List(page)) => self.look_at_file(&mut page.file).await,
                 _ => {}
             }
             Ok(answer)

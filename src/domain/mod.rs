@@ -24,6 +24,7 @@ pub mod sanitize;
 pub mod schedule;
 pub mod session;
 pub mod slash;
+pub mod took;
 pub mod turn;
 
 /// An instant. Stored and sent as milliseconds since 1970 in UTC; shown in the operator's zone.

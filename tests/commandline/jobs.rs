@@ -150,3 +150,42 @@ fn slash_cron_does_the_same() {
     place.done(&["send", "/cron remove sum"]);
     assert!(!std::fs::read_to_string(place.home().join("jobs.json")).unwrap().contains("sum-it-up"));
 }
+
+#[test]
+fn a_list_says_that_the_file_cannot_be_read_with_an_engine_and_without_one() {
+    let place = Place::new();
+    let broken: &[u8] = b"{ \"jobs\": [\n  { \"id\": \"a\" \"schedule\": \"@daily\" }\n] }";
+    place.write("jobs.json", broken);
+    let told = |jobs: usize| {
+        let run = place.run(&["cron", "list"]);
+        assert!(run.err.contains("jobs.json is unreadable since"), "{}", run.err);
+        assert!(run.err.contains("line 2 column 15"), "{}", run.err);
+        let rows = place.json(&["cron", "list"]);
+        assert_eq!(rows.len(), jobs.max(1), "{rows:?}");
+        for row in rows {
+            assert_eq!(row["jobs_file"]["file"], "unreadable", "{row}");
+            assert_eq!(row["jobs_file"]["trouble"]["place"], serde_json::json!([2, 15]), "{row}");
+            assert_eq!(row["id"].is_null(), jobs == 0, "{row}");
+        }
+    };
+    told(0);
+    place.write("jobs.json", JOBS.as_bytes());
+    let engine = place.serve(&[]);
+    assert_eq!(place.json(&["cron", "list"])[0]["jobs_file"]["file"], "read");
+    drop(engine);
+    place.write("jobs.json", broken);
+    told(3);
+}
+
+#[test]
+fn a_place_where_nothing_arrives_is_told_when_a_job_is_made_checked_and_shown() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    let add = ["cron", "add", "@daily", "look", "--id", "far", "--deliver-to", "telegram:-100,console"];
+    let warning = "telegram is not configured: the text stays in output/far/";
+    let run = place.run(&add);
+    assert_eq!((run.code, run.err), (0, format!("! {warning}\n")));
+    assert!(place.done(&["cron", "check"]).contains(&format!("  ! {warning}\n")));
+    assert!(place.done(&["cron", "show", "far"]).contains(&format!("! {warning}\n")));
+    assert_eq!(job(&place, "far")["warnings"][0], warning);
+}

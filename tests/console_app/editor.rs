@@ -215,7 +215,7 @@ fn skills_and_targets_are_picked_and_typed_targets_are_taken() {
     screen.press("enter esc");
     assert_eq!(shown(&screen, Field::DeliverTo), "telegram:-100:7, local");
     let advice = &editor(&screen).advice;
-    assert!(advice[0].1.contains("telegram is not set up: the text is kept in output/"), "{advice:?}");
+    assert!(advice[0].1.contains("telegram is not configured: the text stays in output/"), "{advice:?}");
     screen.press("enter");
     screen.types("telegram:");
     screen.press("enter");

@@ -8,7 +8,7 @@ use super::{find, find_id};
 use crate::cli::Exit;
 use crate::cli::context::Context;
 use crate::cli::feed::{Feed, News, Wanted};
-use crate::cli::output::Out;
+use crate::cli::output::{Out, stderr_line};
 use crate::control::Client;
 use crate::domain::api::{Command, JobAnswer, JobCommand, JobQuery, Reply};
 use crate::domain::cron::{Counting, Definition, ExecutionState, JobEvent, JobId};
@@ -167,7 +167,11 @@ async fn save(
     definition: Definition,
     out: &mut Out,
 ) -> anyhow::Result<Exit> {
-    give(client, JobCommand::Save { base, definition: Box::new(definition) }, out).await
+    let warnings: Vec<String> =
+        definition.deliver_to.iter().filter_map(|target| target.warning(&definition.id)).collect();
+    let exit = give(client, JobCommand::Save { base, definition: Box::new(definition) }, out).await?;
+    warnings.iter().for_each(|warning| stderr_line(&format!("! {warning}")));
+    Ok(exit)
 }
 
 async fn give(client: &dyn Client, command: JobCommand, out: &mut Out) -> anyhow::Result<Exit> {

@@ -89,12 +89,12 @@ fn check(entry: &Entry, zone: Tz, now: Time) -> Result<Good, Vec<String>> {
     let job = record.definition.clone().check().map_err(|faults| told(&faults))?;
     let zone = job.zone_in_use(zone, now).map_err(|fault| told(&[fault]))?;
     let at = Lattice { zone, anchor: now };
-    let traps = job.schedule.warnings(zone, now);
+    let known = record.definition.warnings(zone, now);
     Ok(Good {
         words: job.schedule.words(),
         zone,
         slots: job.schedule.slots(now, &at).take(SLOTS).collect(),
-        warnings: record.warnings.iter().cloned().chain(traps.iter().map(|trap| trap.words())).collect(),
+        warnings: record.warnings.iter().cloned().chain(known).collect(),
     })
 }
 

@@ -63,7 +63,7 @@ impl List {
         }
         tell_file(&page, &context.clock());
         match self.json.form() {
-            Form::Json => page.rows.iter().try_for_each(|row| out.json(row))?,
+            Form::Json => print_rows(&page, out)?,
             Form::Text => list(&page, &context.clock(), out)?,
         }
         Ok(Exit::Done)
@@ -120,6 +120,23 @@ fn tell_file(page: &JobsPage, clock: &Clock) {
         let (place, why) = (place.unwrap_or_default(), &trouble.why);
         stderr_line(&format!("jobs.json is unreadable since {since}: {place}{why}; this is the stored copy"));
     }
+}
+
+/// A job with how the file stands that it is written in.
+#[derive(serde::Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    row: Option<&'a JobRow>,
+    jobs_file: &'a JobsFileState,
+}
+
+/// Prints a line for each job; that the file can't be read is told even where there is no job.
+fn print_rows(page: &JobsPage, out: &mut Out) -> io::Result<()> {
+    let jobs_file = &page.file;
+    if page.rows.is_empty() && matches!(jobs_file, JobsFileState::Unreadable { .. }) {
+        return out.json(&Listed { row: None, jobs_file });
+    }
+    page.rows.iter().try_for_each(|row| out.json(&Listed { row: Some(row), jobs_file }))
 }
 
 fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {

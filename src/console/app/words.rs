@@ -5,6 +5,7 @@ use chrono::TimeDelta;
 use super::Model;
 use super::model::TimeStyle;
 use crate::domain::Time;
+pub use crate::domain::took::took;
 
 /// An instant as the operator reads it: `14:02`, `28 Nov 14:02` on another day.
 pub fn clock(model: &Model, at: Time) -> String {
@@ -29,15 +30,6 @@ pub fn when(model: &Model, at: Time) -> String {
     match model.times {
         TimeStyle::Absolute => clock(model, at),
         TimeStyle::Relative => age(model.as_of() - at),
-    }
-}
-
-/// How long something took: `0.3 s`, `1 min 12 s`, `4 h 05 min`.
-pub fn took(span: TimeDelta) -> String {
-    match span.num_seconds() {
-        ..60 => format!("{:.1} s", span.num_milliseconds().max(0) as f64 / 1000.0),
-        seconds @ 60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        seconds => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 

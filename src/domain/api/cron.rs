@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
 use crate::domain::cron::document::Removed;
+use crate::domain::cron::unreadable::Unreadable;
 use crate::domain::cron::{Counting, Definition, Execution, JobId};
 use crate::domain::id::ExecutionId;
 
@@ -170,6 +171,18 @@ pub struct FileTrouble {
     pub excerpt: Vec<(usize, String)>,
     /// What may help.
     pub hint: Option<String>,
+}
+
+impl From<&Unreadable> for FileTrouble {
+    fn from(unreadable: &Unreadable) -> Self {
+        let Unreadable { place, why, hint, excerpt, .. } = unreadable;
+        Self {
+            place: place.map(|place| (place.line, place.column)),
+            why: why.clone(),
+            excerpt: excerpt.iter().map(|line| (line.number, line.text.clone())).collect(),
+            hint: hint.clone(),
+        }
+    }
 }
 
 /// How the ticker stands.

@@ -65,24 +65,12 @@ impl Execution {
             words.push_str(&format!(" {} slots", slots.count));
         }
         if let Some(took) = self.took(now) {
-            words.push_str(&format!(", {}", duration_words(took)));
+            words.push_str(&format!(", {}", crate::domain::took::took(took)));
         }
         if let Some(why) = &self.why {
             words.push_str(&format!(": {why}"));
         }
         words
-    }
-}
-
-/// `0.3 s`, `12 s`, `1 min 12 s`, `2 h 5 min`.
-pub fn duration_words(length: TimeDelta) -> String {
-    let milliseconds = length.num_milliseconds().max(0);
-    let seconds = milliseconds / 1000;
-    match seconds {
-        0..10 => format!("{}.{} s", seconds, milliseconds % 1000 / 100),
-        10..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 
@@ -398,15 +386,6 @@ mod tests {
             ..execution(ExecutionState::Skipped, How::OnTime)
         };
         assert_eq!(skipped.words(at(9)), "skipped 4 slots: paused");
-    }
-
-    #[test]
-    fn a_length_of_time_has_the_units_that_matter() {
-        for (milliseconds, words) in
-            [(0, "0.0 s"), (320, "0.3 s"), (12_900, "12 s"), (72_000, "1 min 12 s"), (7_500_000, "2 h 5 min")]
-        {
-            assert_eq!(duration_words(TimeDelta::milliseconds(milliseconds)), words);
-        }
     }
 
     #[test]

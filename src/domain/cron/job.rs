@@ -82,6 +82,15 @@ impl Definition {
         }
     }
 
+    /// What to know about it, in words: the traps in its schedule, as seen from `at` on a clock of `zone`, and
+    /// places where nothing arrives.
+    pub fn warnings(&self, zone: Tz, at: Time) -> Vec<String> {
+        let schedule = self.schedule.parse::<Schedule>().ok();
+        let traps = schedule.map(|schedule| schedule.warnings(zone, at)).unwrap_or_default();
+        let places = self.deliver_to.iter().filter_map(|target| target.warning(&self.id));
+        traps.iter().map(|trap| trap.words()).chain(places).collect()
+    }
+
     /// The job, if it can be fired; else everything that is wrong with it. Whether its schedule ever comes in its
     /// zone is not asked here: that is `Schedule::check`, which needs to know what time it is.
     pub fn check(self) -> Result<Job, Vec<Fault>> {

@@ -21,7 +21,7 @@ pub use answer::{SILENT, is_silent, lets_agent_sleep};
 pub use event::{CronEvent, JobEvent};
 pub use execution::{
     CLAIM_LIFE, Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner,
-    RunVerdict, Slots, duration_words,
+    RunVerdict, Slots,
 };
 pub use fault::Fault;
 pub use fields::{FIELDS, Field, set_field};

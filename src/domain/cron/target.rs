@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::JobId;
+use crate::domain::sanitize::one_line;
+
 /// A delivery target: a platform, and where it needs one a chat and a thread in it.
 ///
 /// Its text form is `platform[:chat[:thread]]`, as in `local` or `telegram:-100123:7`. `all` is every
@@ -66,6 +69,17 @@ impl Target {
             return Err(TargetError::ThreadWithoutChat);
         }
         Ok(self)
+    }
+
+    /// Whether what is sent there arrives.
+    pub fn is_set_up(&self) -> bool {
+        [LOCAL, CONSOLE, ALL, ORIGIN].contains(&self.platform.as_str())
+    }
+
+    /// What to know of a place that a job delivers to: none if what is sent there arrives.
+    pub fn warning(&self, job: &JobId) -> Option<String> {
+        let name = one_line(&self.platform);
+        (!self.is_set_up()).then(|| format!("{name} is not configured: the text stays in output/{job}/"))
     }
 
     /// Whether the text form reads back as this target.

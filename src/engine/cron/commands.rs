@@ -11,11 +11,12 @@ use crate::domain::api::{Command, JobCommand, Reply};
 use crate::domain::cron::document::Removed;
 use crate::domain::cron::merge::{Edit, EditRefused, Firing, Merged};
 use crate::domain::cron::record;
-use crate::domain::cron::{Counting, CronEvent, Definition, Fault, Job, JobId, duration_words};
+use crate::domain::cron::{Counting, CronEvent, Definition, Fault, Job, JobId};
 use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Refusal;
 use crate::domain::schedule::{Lattice, Recurrence, Schedule};
+use crate::domain::took::took;
 use crate::engine::commands::{done, undoable, write};
 use crate::engine::shared::{Shared, refusal};
 use crate::engine::slash::read;
@@ -97,7 +98,7 @@ fn checked(
     } else if schedule.recurrence() == Recurrence::Once {
         let at = schedule.next(Time::MIN_UTC, &Lattice { zone, anchor: now });
         if let Some(at) = at.filter(|at| now - at > ONE_SHOT_GRACE) {
-            let (late, grace) = (duration_words(now - at), duration_words(ONE_SHOT_GRACE));
+            let (late, grace) = (took(now - at), took(ONE_SHOT_GRACE));
             return Err(wrong(&format!("is past, by {late}: a one-shot may be at most {grace} late")));
         }
     }

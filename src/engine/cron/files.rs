@@ -13,7 +13,6 @@ use crate::domain::api::FileTrouble;
 use crate::domain::cron::document::{Document, Entry};
 use crate::domain::cron::merge::{Edit, Firing};
 use crate::domain::cron::record::Imported;
-use crate::domain::cron::unreadable::Unreadable;
 use crate::domain::cron::{Fault, JobId};
 use crate::engine::shared::Shared;
 use crate::store::jobs_file::{JobsFile, Reading};
@@ -121,7 +120,7 @@ fn seen(reading: &Reading, zone: Tz, at: Time) -> Result<JobsSeen, FileTrouble> 
         Reading::Missing => {
             Ok(JobsSeen { records: Vec::new(), file: SeenFile::Missing, removed: None, zone, at })
         }
-        Reading::Unreadable(unreadable) => Err(trouble(unreadable)),
+        Reading::Unreadable(unreadable) => Err(FileTrouble::from(unreadable)),
         Reading::Read(document, _) => {
             let records = document.entries().iter().map(|entry| record(document, entry, zone, at)).collect();
             Ok(JobsSeen { records, file: SeenFile::Read, removed: None, zone, at })
@@ -147,16 +146,6 @@ fn record(document: &Document, entry: &Entry, zone: Tz, at: Time) -> SeenRecord 
         text: document.record_text(entry).to_owned(),
         id: entry.id.clone(),
         faults: faults.iter().map(Fault::to_string).collect(),
-    }
-}
-
-fn trouble(unreadable: &Unreadable) -> FileTrouble {
-    let Unreadable { place, why, hint, excerpt, .. } = unreadable;
-    FileTrouble {
-        place: place.map(|place| (place.line, place.column)),
-        why: why.clone(),
-        excerpt: excerpt.iter().map(|line| (line.number, line.text.clone())).collect(),
-        hint: hint.clone(),
     }
 }
 

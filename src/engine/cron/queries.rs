@@ -27,7 +27,13 @@ pub async fn answer(
             JobAnswer::List(Box::new(readers.read(move |store| store.jobs(&filter, limit, at)).await?))
         }
         JobQuery::Detail { job } => {
-            JobAnswer::Detail(Box::new(readers.read(move |store| store.job(&job, zone, at)).await?))
+            let mut found = readers.read(move |store| store.job(&job, zone, at)).await?;
+            if let JobFound::One(detail) = &mut found
+                && let Some(definition) = &detail.definition
+            {
+                detail.warnings = definition.warnings(detail.row.zone.parse().unwrap_or(zone), at);
+            }
+            JobAnswer::Detail(Box::new(found))
         }
         JobQuery::History { job, before, limit } => JobAnswer::History(
             readers.read(move |store| store.executions(job.as_ref(), before, limit)).await?,

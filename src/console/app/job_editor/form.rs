@@ -266,7 +266,7 @@ impl Form {
     }
 
     /// What to know about what was picked: it may not be there, or not be set up.
-    pub(super) fn advice(&self, parts: &Parts) -> Vec<(Field, String)> {
+    pub(super) fn advice(&self, definition: &Definition, parts: &Parts) -> Vec<(Field, String)> {
         let mut advice = Vec::new();
         for skill in self.picked(Field::Skills) {
             if !parts.skills.iter().any(|(name, _)| name == skill) {
@@ -278,15 +278,8 @@ impl Form {
                 advice.push((Field::Script, format!("there is no {} in scripts/", one_line(script))));
             }
         }
-        for target in self.picked(Field::DeliverTo) {
-            let platform = target.split(':').next().unwrap_or_default();
-            let known = parts.targets.iter().find(|(name, _)| name == target || name == platform);
-            if known.is_none() {
-                let name = one_line(platform);
-                let words = format!("{name} is not set up: the text is kept in output/ and shown here");
-                advice.push((Field::DeliverTo, words));
-            }
-        }
+        let warnings = definition.deliver_to.iter().filter_map(|target| target.warning(&definition.id));
+        advice.extend(warnings.map(|words| (Field::DeliverTo, words)));
         advice
     }
 
