@@ -416,6 +416,10 @@ fn the_header_says_the_most_urgent_first() {
     let mut held = calm();
     held.status.gate = Gate::Held;
     held.status.held = Some(EngineHold { since, why: "maintenance".to_owned() });
+    let mut held_at_work = models::at_work();
+    held_at_work.status.gate = Gate::Held;
+    held_at_work.status.held =
+        Some(EngineHold { since, why: "maintenance of the database until noon".to_owned() });
     let mut trouble = models::at_work();
     trouble.status.store_trouble = Some(StoreTrouble { since, why: "disk full".to_owned() });
     let cron = |health| {
@@ -428,6 +432,7 @@ fn the_header_says_the_most_urgent_first() {
         (calm().screen(80, 24), None),
         (models::at_work().screen(80, 24), None),
         (held.screen(80, 24), None),
+        (held_at_work.screen(80, 24), None),
         (trouble.screen(80, 24), None),
         (cron(CronHealth::Ok).screen(80, 24), None),
         (cron(CronHealth::StoredCopy { since }).screen(80, 24), None),

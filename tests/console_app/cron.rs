@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 use switchboard::console::app::cron::timeline::Timeline;
+use switchboard::console::app::cron::{facts, file, words};
 use switchboard::console::app::focus::{Focus, Pane, Target as Hit, View};
 use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, FilePlace, Mouse, MouseAct, Msg, Reach};
@@ -521,4 +522,33 @@ fn a_result_for_the_console_is_told_at_once_whatever_is_open_and_other_places_ar
     assert_eq!(screen.told(), "");
     screen.happens(None, news(delivered("console", DeliveryState::Delivered)));
     assert_eq!(screen.told(), "job backup: three things ␛[31mchanged");
+}
+
+#[test]
+fn a_near_slot_is_told_by_the_second_and_a_far_one_with_its_year() {
+    let screen = working();
+    let (model, at) = (&screen.model, |text: &str| text.parse().unwrap());
+    let now = model.now;
+    assert_eq!(words::distance(model, now + TimeDelta::seconds(57)), "in 57 s");
+    assert_eq!(words::distance(model, now), "now");
+    assert_eq!(words::slot(model, at("2026-03-02T14:30:57Z")), "15:30:57");
+    assert_eq!(words::slot(model, at("2026-12-24T08:00:00Z")), "24 Dec 09:00");
+    assert_eq!(words::slot(model, at("2027-12-24T08:00:00Z")), "24 Dec 2027 09:00");
+}
+
+#[test]
+fn a_broken_schedule_has_no_meaning_and_the_banner_counts_the_jobs_that_fire() {
+    let mut jobs = unreadable(noon());
+    let row = jobs.row("backup");
+    row.state = JobState::Error { faults: vec!["schedule: no".to_owned()] };
+    row.schedule = "0 25 * * *".to_owned();
+    let mut screen = with(jobs);
+    select(&mut screen, "backup");
+    let model = &screen.model;
+    let told = facts::definition(model, model.cron.current().unwrap(), model.cron.current_detail());
+    assert!(told.contains(&("schedule", "0 25 * * *".to_owned())), "{told:?}");
+    assert!(told.iter().all(|(label, _)| *label != "next"), "{told:?}");
+    let line = file::trouble(model).unwrap().line(model);
+    let expected = "jobs.json unreadable, line 14 column 7; 4 stored jobs fire: ";
+    assert!(line.starts_with(expected), "{line}");
 }

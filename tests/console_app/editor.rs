@@ -1,15 +1,17 @@
 //! The form of a job: what is typed, what is told, what is given to the engine.
 
+use chrono::TimeDelta;
 use switchboard::console::app::job_editor::insight::Insight;
 use switchboard::console::app::job_editor::record::Change;
-use switchboard::console::app::job_editor::{Field, Fold, JobEditor, Showing, Value};
+use switchboard::console::app::job_editor::{Field, Fold, JobEditor, OnDisk, Showing, Value};
 use switchboard::console::app::msg::{Effect, Failure, Msg};
 use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::api::{Command, JobCommand, Reply};
-use switchboard::domain::cron::{Definition, Misfire, Overlap, Target};
+use switchboard::domain::cron::{CronEvent, Definition, Misfire, Overlap, Target};
+use switchboard::domain::event::EventKind;
 
 use crate::support::jobs::{Jobs, at_work, id};
-use crate::support::screen::{Screen, noon, session};
+use crate::support::screen::{Answering, Screen, noon, session};
 
 fn with(jobs: Jobs, keys: &str) -> Screen {
     let mut screen = Screen::on(vec![session("console", 1), session("b", 2)]);
@@ -471,4 +473,34 @@ fn the_slash_commands_open_the_form() {
     );
     screen.press("esc");
     assert!(screen.model.overlays.is_empty(), "nothing was changed");
+}
+
+#[test]
+fn what_is_typed_before_the_definition_has_come_never_acts_on_the_list() {
+    let mut screen = with(at_work(noon()), "g g");
+    screen.answers = Answering::WhenTold;
+    screen.press("j e").types("dRjx").press("enter");
+    assert!(screen.model.overlays.is_empty() && screen.acts().is_empty());
+    assert_eq!(screen.model.cron.selected, 1);
+    screen.answer();
+    assert_eq!(editor(&screen).title, "Job health-check");
+    screen.press("esc j");
+    screen.press("e esc d");
+    assert_eq!(screen.acts().len(), 1, "esc gives the keys back to the list");
+}
+
+#[test]
+fn an_open_form_tells_of_a_change_on_disk_before_anything_is_saved() {
+    let mut screen = edited();
+    let read = || EventKind::Cron(CronEvent::FileRead { jobs: 5, in_error: 1 });
+    screen.happens(None, read());
+    assert_eq!(editor(&screen).on_disk, OnDisk::AsOpened);
+    screen.tables.jobs.detail("health-check").record = "{\"id\": \"health-check\"}".to_owned();
+    screen.happens(None, read());
+    screen.wait(TimeDelta::seconds(1));
+    assert_eq!(editor(&screen).on_disk, OnDisk::Changed);
+    screen.tables.jobs.details.retain(|job| job.row.name != "health-check");
+    screen.happens(None, read());
+    screen.wait(TimeDelta::seconds(1));
+    assert_eq!(editor(&screen).on_disk, OnDisk::Removed);
 }

@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 use switchboard::console::app::composer::AckState;
+use switchboard::console::app::enter_completes;
 use switchboard::console::app::focus::Pane;
 use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, Failure, Reach};
@@ -174,7 +175,11 @@ fn a_slash_completes_with_tab_and_enter_and_a_complete_one_is_sent() {
     assert_eq!(screen.draft(), "/title ");
     screen.types("x").press("enter");
     assert_eq!(screen.acts(), [&submitted("/title x", Intent::Plain)]);
-    screen.types("/stop").press("enter");
+    screen.types("/sto");
+    assert!(enter_completes(&screen.model));
+    screen.types("p");
+    assert!(!enter_completes(&screen.model), "the border says what is so: it is sent");
+    screen.press("enter");
     assert_eq!(screen.acts().len(), 2);
 }
 

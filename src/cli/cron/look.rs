@@ -148,7 +148,7 @@ fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
         table.row([
             row.id.as_ref().map_or_else(|| row.name.clone(), ToString::to_string),
             row.state.word().to_owned(),
-            if row.words.is_empty() { row.schedule.clone() } else { row.words.clone() },
+            meaning(row).unwrap_or(&row.schedule).to_owned(),
             row.next.map_or_else(|| "-".to_owned(), |at| clock.full(at)),
             row.last.as_ref().map_or_else(|| "-".to_owned(), |last| last.words(Utc::now())),
             if row.failures == 0 { "-".to_owned() } else { format!("{} in a row", row.failures) },
@@ -160,6 +160,12 @@ fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
         out.line(&format!("{} of {}; --limit shows more", page.rows.len(), page.hits))?;
     }
     Ok(())
+}
+
+/// Its schedule in words; none: it has none, or is broken, and what it meant before is no meaning of it.
+fn meaning(row: &JobRow) -> Option<&str> {
+    let broken = matches!(row.state, JobState::Error { .. });
+    Some(row.words.as_str()).filter(|words| !broken && !words.is_empty())
 }
 
 /// Why a job stands as it does.
@@ -177,7 +183,8 @@ fn show(detail: &JobDetail, clock: &Clock, out: &mut Out) -> io::Result<()> {
     let why = Some(why(row, clock)).filter(|why| !why.is_empty());
     let why = why.map(|why| format!(", {why}")).unwrap_or_default();
     out.line(&format!("{}: {}{why}", row.name, row.state.word()))?;
-    let words = if row.words == row.schedule { String::new() } else { format!(" ({})", row.words) };
+    let words = meaning(row).filter(|words| *words != row.schedule);
+    let words = words.map(|words| format!(" ({words})")).unwrap_or_default();
     out.line(&format!("schedule  {}{words}, {}", row.schedule, row.zone))?;
     for warning in &detail.warnings {
         out.line(&format!("          ! {warning}"))?;

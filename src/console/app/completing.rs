@@ -1,6 +1,6 @@
 //! Completion in the composer: slash commands, and the words that a command takes.
 
-use super::composer::{Completion, Popup};
+use super::composer::{Completion, Composer, Popup};
 use super::focus::{Focus, Pane};
 use super::writing::{composer, text_changed};
 use super::{Model, action::Action, border, fuzzy, typing};
@@ -83,23 +83,32 @@ fn can_now(model: &Model, spec: &Spec) -> bool {
     }
 }
 
-/// Completes the marked entry. False if there is no popup, or what is typed is complete.
-pub(super) fn accept(model: &mut Model) -> bool {
-    let composer = composer(model);
-    let Some(popup) = composer.popup.take() else { return false };
-    let Some(entry) = popup.entries.get(popup.marked) else { return false };
+/// Whether enter completes now; else it sends, what is typed is complete.
+pub fn enter_completes(model: &Model) -> bool {
+    model.composer().and_then(to_complete).is_some()
+}
+
+/// The marked entry, unless it is typed already.
+fn to_complete(composer: &Composer) -> Option<&Completion> {
+    let popup = composer.popup.as_ref()?;
+    let entry = popup.entries.get(popup.marked)?;
     let typed = composer.text.text();
     let is_alias = || {
         let named = |word: &str| slash::find(word).map(|spec| spec.name);
         let typed = named(typed.trim_start_matches('/'));
         typed.is_some() && typed == named(entry.text.trim_start_matches('/').trim_end())
     };
-    if typed == entry.text.trim_end() || (popup.marked == 0 && is_alias()) {
-        return false;
-    }
-    composer.text.set(&entry.text);
+    (typed != entry.text.trim_end() && !(popup.marked == 0 && is_alias())).then_some(entry)
+}
+
+/// Completes the marked entry. False if there is no popup, or what is typed is complete.
+pub(super) fn accept(model: &mut Model) -> bool {
+    let text = to_complete(composer(model)).map(|entry| entry.text.clone());
+    composer(model).popup = None;
+    let Some(text) = text else { return false };
+    composer(model).text.set(&text);
     text_changed(model);
-    self::composer(model).popup = None;
+    composer(model).popup = None;
     true
 }
 

@@ -68,6 +68,7 @@ mod writing;
 
 pub use asking::card_buttons;
 pub use availability::why_not;
+pub use completing::enter_completes;
 pub use docs::{keymap_toml, keys_markdown};
 pub use model::{Model, Start};
 pub use msg::{Effect, Msg};

@@ -9,7 +9,7 @@ use super::keymap::{Context, Resolved};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::Overlay;
 use super::text::TextField;
-use super::{Model, acts, job_editor, picking, search, writing};
+use super::{Model, acts, cron, job_editor, picking, search, writing};
 use crate::domain::Time;
 
 /// Keys that follow each other faster than this may be a paste without brackets.
@@ -102,7 +102,9 @@ fn key_in_command(model: &mut Model, key: Key, fast: bool, at: Time) {
         return;
     }
     release_held(model);
-    press(model, key);
+    if !cron::swallows(model, key) {
+        press(model, key);
+    }
 }
 
 /// In the composer, an Enter within a burst waits: if more keys follow it is a line of a paste.

@@ -7,11 +7,11 @@ use super::layout::PaneArea;
 use super::paint::{Focused, Paint, to_cells};
 use super::text;
 use super::theme::Role;
-use crate::console::app::Model;
 use crate::console::app::border::{Weight, border};
 use crate::console::app::composer::AckState;
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::text::TextField;
+use crate::console::app::{Model, enter_completes};
 
 /// The cells before the draft: the prompt.
 const PROMPT: u16 = 3;
@@ -34,7 +34,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let model = paint.model;
     let focused = paint.focused(Pane::Composer);
     let border = border(model);
-    let completes = model.composer().is_some_and(|composer| composer.popup.is_some());
+    let completes = enter_completes(model);
     let what = what_is_sent(model);
     let (enter, role) = match border.weight {
         _ if completes => ("enter: completes".to_owned(), Role::Quiet),

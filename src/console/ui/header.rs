@@ -61,9 +61,13 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
         parts.push((still_run(drain.waits_for.len()), Role::Runs));
         parts.push(("no turn begins".to_owned(), Role::Text));
     }
+    let needs = header.needs_you.filter(|n| *n > 0);
     if let Some(hold) = &header.hold {
+        // What needs a person is seen beside it.
+        parts.extend(needs.map(|n| needs_you(paint, n)));
         let since = minute(hold.since, model.zone);
-        let why = cut(&one_line(&hold.why), room / 3, paint.canvas.glyphs.ellipsis);
+        let room = if needs.is_some() { room / 5 } else { room / 3 };
+        let why = cut(&one_line(&hold.why), room, paint.canvas.glyphs.ellipsis);
         parts.push((format!("HOLD since {since}: {why}"), Role::Held));
         parts.extend(header.release.clone().map(|key| (key, Role::Key)));
     }
@@ -78,11 +82,8 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
     match header.needs_you {
         Some(0) if parts.is_empty() => parts.push(("all quiet".to_owned(), Role::Good)),
         Some(0) | None => {}
-        Some(n) => {
-            let needs = if n == 1 { "NEEDS" } else { "NEED" };
-            let key = paint.key_everywhere(Action::NextNeed);
-            parts.push((format!("! {n} {needs} YOU ({key})"), Role::NeedsYou));
-        }
+        Some(_) if header.hold.is_some() => {}
+        Some(n) => parts.push(needs_you(paint, n)),
     }
     if header.access == Access::ReadOnly {
         parts.insert(parts.len().min(1), ("READ-ONLY".to_owned(), Role::Warning));
@@ -109,6 +110,12 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
     }
     parts.push((header.agent.clone(), Role::Quiet));
     parts
+}
+
+fn needs_you(paint: &mut Paint<'_>, n: usize) -> (String, Role) {
+    let needs = if n == 1 { "NEEDS" } else { "NEED" };
+    let key = paint.key_everywhere(Action::NextNeed);
+    (format!("! {n} {needs} YOU ({key})"), Role::NeedsYou)
 }
 
 /// Whether an engine is there to fire jobs.

@@ -5,7 +5,7 @@ use super::{Detail, Job, facts, file, run_changed, words as columns};
 use crate::console::app::action::Action;
 use crate::console::app::focus::{Focus, Pane, View};
 use crate::console::app::model::Access;
-use crate::console::app::msg::{Effect, FilePlace, Pace, Question};
+use crate::console::app::msg::{Effect, FilePlace, Pace, Question, Tone};
 use crate::console::app::overlay::Deed;
 use crate::console::app::typing::key_name;
 use crate::console::app::words::clock;
@@ -44,6 +44,8 @@ pub(in crate::console::app) fn why_not(model: &Model, action: Action) -> Option<
         {
             Some("it is gone from jobs.json: put it back there to go on with it".to_owned())
         }
+        // The form opens as soon as the definition is read.
+        Action::EditJob if cron.current_detail().is_none() => None,
         Action::EditJob | Action::DuplicateJob => no_form(model),
         Action::RunNow => match job.row.state {
             JobState::Error { .. } => {
@@ -149,6 +151,7 @@ fn with_job(model: &mut Model, action: Action) {
     let Some(job) = model.cron.current().cloned() else { return };
     let Some(id) = job.row.id.clone() else { return };
     match action {
+        Action::EditJob if model.cron.current_detail().is_none() => await_form(model, id),
         Action::EditJob => crate::console::app::job_editor::edit(model),
         Action::DuplicateJob => crate::console::app::job_editor::duplicate(model),
         Action::RemoveJob => act(model, JobCommand::Remove { job: id }),
@@ -160,6 +163,14 @@ fn with_job(model: &mut Model, action: Action) {
         Action::StopRun => ask_stop(model, &job),
         _ => {}
     }
+}
+
+/// The form opens when the job's definition has come: what is typed until then is for the form.
+pub(super) fn await_form(model: &mut Model, job: JobId) {
+    let key = key_name(model, Action::Out);
+    model.tell(Tone::Note, format!("the form of {job} opens when its definition is read; {key} leaves it"));
+    model.cron.to_edit = Some(job);
+    model.requests.mark(Question::Job, Pace::AtOnce);
 }
 
 fn act(model: &mut Model, command: JobCommand) {

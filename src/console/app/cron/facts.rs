@@ -16,7 +16,8 @@ pub fn definition(model: &Model, job: &Job, detail: Option<&Detail>) -> Vec<Fact
     let mut facts = standing(model, job);
     let written = detail.and_then(|detail| detail.definition.as_deref());
     facts.push(("schedule", schedule(job)));
-    if let Some(detail) = detail.filter(|detail| !detail.next.is_empty()) {
+    let broken = matches!(job.row.state, JobState::Error { .. });
+    if let Some(detail) = detail.filter(|detail| !broken && !detail.next.is_empty()) {
         facts.push(("next", slots(model, detail)));
     }
     let warnings = detail.into_iter().flat_map(|detail| &detail.warnings);
@@ -90,6 +91,10 @@ fn standing(model: &Model, job: &Job) -> Vec<Fact> {
 /// `*/30 * * * *: every 30 minutes, Europe/Berlin`.
 fn schedule(job: &Job) -> String {
     let row = &job.row;
+    if matches!(row.state, JobState::Error { .. }) {
+        // What it meant before it was broken is no meaning of it.
+        return row.schedule.clone();
+    }
     let words = if row.words.is_empty() || row.words == row.schedule {
         String::new()
     } else {

@@ -6,7 +6,7 @@ use super::reading::{self, Reading};
 use crate::console::app::focus::{Focus, Pane, View};
 use crate::console::app::{Model, words};
 use crate::domain::Time;
-use crate::domain::api::{FileTrouble, JobsFileState};
+use crate::domain::api::{FileTrouble, JobState, JobsFileState};
 
 /// How many lines that are the same are shown around a change.
 const AROUND: usize = 3;
@@ -43,18 +43,39 @@ impl Trouble<'_> {
         }
     }
 
+    /// All that matters in one line, for every other view:
+    /// `jobs.json unreadable, line 14 column 7; 4 stored jobs fire: "," or "}" expected`.
+    pub fn line(&self, model: &Model) -> String {
+        let place = match self.what.place {
+            Some((line, column)) => format!(", line {line} column {column}"),
+            None => String::new(),
+        };
+        let (jobs, why) = (firing(model), &self.what.why);
+        let fire = if jobs == 1 { "fires" } else { "fire" };
+        let jobs = words::count(jobs, "stored job");
+        format!("jobs.json unreadable{place}; {jobs} {fire}: {why}")
+    }
+
     /// What goes on meanwhile, and what does not.
     pub fn meanwhile(&self, model: &Model) -> String {
         match self.stored_at {
             Some(at) => format!(
                 "{} as read at {} {} on firing. Edits here are refused meanwhile.",
-                words::count(model.cron.total, "job"),
+                words::count(firing(model), "job"),
                 words::clock(model, at),
-                if model.cron.total == 1 { "goes" } else { "go" }
+                if firing(model) == 1 { "goes" } else { "go" }
             ),
             None => "It was never read before: no job fires. Edits here are refused meanwhile.".to_owned(),
         }
     }
+}
+
+/// How many jobs have their slots taken, by the stored copy.
+fn firing(model: &Model) -> usize {
+    let fires = |state: &JobState| {
+        matches!(state, JobState::Scheduled | JobState::Running | JobState::Waiting | JobState::Flagged)
+    };
+    model.cron.all.iter().filter(|job| fires(&job.row.state)).count()
 }
 
 /// Whether `v` compares the file with the stored copy.

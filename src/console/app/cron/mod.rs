@@ -15,9 +15,10 @@ use std::collections::HashMap;
 
 use super::action::Action;
 use super::focus::View;
+use super::key::{Code, Key};
 use super::msg::{Pace, Question, Tone};
 use super::text::{Lines, TextField};
-use super::{Model, acts, walk};
+use super::{Model, acts, job_editor, walk};
 use crate::domain::Time;
 use crate::domain::api::{
     JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts, TickerState,
@@ -338,6 +339,7 @@ pub(super) fn take(model: &mut Model, page: JobsPage) {
     if shown && model.cron.current_detail().is_none() {
         model.requests.mark(Question::Job, Pace::AtOnce);
     }
+    job_editor::look_at_disk(model);
     walk::show_selection(model);
 }
 
@@ -348,10 +350,14 @@ pub(super) fn take_detail(model: &mut Model, found: JobFound) {
         model.dirty |= model.view == View::Cron;
         walk::show_selection(model);
     }
+    job_editor::look_at_disk(model);
     let known = model.cron.current_detail().map(|detail| detail.job.clone());
-    if known.is_some() && model.cron.to_edit == known {
-        model.cron.to_edit = None;
-        acts::run(model, Action::EditJob);
+    if model.cron.to_edit.is_some() {
+        let wanted = model.cron.to_edit.take();
+        match known {
+            known if known == wanted => acts::run(model, Action::EditJob),
+            _ => model.tell(Tone::Warn, "its definition is not there any more"),
+        }
     }
 }
 
@@ -363,8 +369,18 @@ pub(super) fn edit(model: &mut Model, job: JobId) {
     }
     match model.cron.current_detail() {
         Some(_) => acts::run(model, Action::EditJob),
-        None => model.cron.to_edit = Some(job),
+        None => act::await_form(model, job),
     }
+}
+
+/// Whether a form is about to open: what is typed meanwhile is not for the list. `esc` calls it off.
+pub(super) fn swallows(model: &mut Model, key: Key) -> bool {
+    let waits = model.view == View::Cron && model.overlays.is_empty() && model.cron.to_edit.is_some();
+    if waits && key == Key::plain(Code::Esc) {
+        model.cron.to_edit = None;
+        return true;
+    }
+    waits && (key.types().is_some() || matches!(key.code, Code::Enter | Code::Backspace | Code::Tab))
 }
 
 /// Takes in earlier runs.

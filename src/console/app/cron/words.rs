@@ -1,6 +1,6 @@
 //! What the columns of jobs and runs say.
 
-use chrono::{DurationRound, TimeDelta};
+use chrono::{Datelike, DurationRound, TimeDelta, Timelike};
 
 use super::Job;
 use crate::console::app::Model;
@@ -12,16 +12,31 @@ use crate::domain::cron::{Delivery, DeliveryState, Execution, ExecutionState, Ho
 /// An instant to come as the operator reads it: `14:30`, `Mon 08:00` within a week, `24 Dec 08:00`.
 pub fn slot(model: &Model, at: Time) -> String {
     let (local, now) = (at.with_timezone(&model.zone), model.as_of().with_timezone(&model.zone));
+    let clock = local.format(clock_of(at));
     match (local.date_naive() - now.date_naive()).num_days() {
-        0 => local.format("%H:%M").to_string(),
-        1..7 => local.format("%a %H:%M").to_string(),
-        _ => local.format("%-d %b %H:%M").to_string(),
+        0 => clock.to_string(),
+        1..7 => format!("{} {clock}", local.format("%a")),
+        _ if local.year() != now.year() => format!("{} {clock}", local.format("%-d %b %Y")),
+        _ => format!("{} {clock}", local.format("%-d %b")),
     }
+}
+
+/// How the clock is written at an instant: with seconds where it has some.
+pub fn clock_of(at: Time) -> &'static str {
+    if at.second() == 0 { "%H:%M" } else { "%H:%M:%S" }
+}
+
+/// Whether an instant is so near that its distance is told by the second.
+pub fn counts_down(model: &Model, at: Time) -> bool {
+    (1..60).contains(&(at - model.as_of()).num_seconds())
 }
 
 /// How far an instant to come is, by the minute of the clock that is shown: `in 28 min`, `in 4 h 58 min`,
 /// `in 17 h`, `in 7 d`.
 pub fn distance(model: &Model, at: Time) -> String {
+    if counts_down(model, at) {
+        return format!("in {} s", (at - model.as_of()).num_seconds());
+    }
     match minutes_until(model, at) {
         ..1 => "now".to_owned(),
         minutes @ 1..60 => format!("in {minutes} min"),

@@ -53,6 +53,8 @@ pub struct JobEditor {
     pub record: Vec<RecordLine>,
     /// Why it could not be saved.
     pub failed: Option<String>,
+    /// What became of its record on disk since it was opened.
+    pub on_disk: OnDisk,
     form: Form,
     /// The form as it was opened.
     before: Form,
@@ -95,6 +97,28 @@ pub enum Showing {
     },
 }
 
+/// What became of a job's record on disk while its form is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDisk {
+    /// It is as the form was opened with.
+    AsOpened,
+    /// It was changed.
+    Changed,
+    /// It was taken out.
+    Removed,
+}
+
+impl OnDisk {
+    /// In words; none where there is nothing to tell.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Self::AsOpened => None,
+            Self::Changed => Some("changed in jobs.json meanwhile: saving shows both versions"),
+            Self::Removed => Some("taken out of jobs.json meanwhile: saving asks whether to write it anew"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strictness {
     WhatIsWritten,
@@ -120,6 +144,7 @@ impl JobEditor {
             advice: Vec::new(),
             record: Vec::new(),
             failed: None,
+            on_disk: OnDisk::AsOpened,
             before: form.clone(),
             form,
             base,
@@ -202,6 +227,24 @@ fn open(model: &mut Model, editor: JobEditor) {
     model.overlays.push(Overlay::JobEditor(Box::new(editor)));
     model.requests.mark(Question::Parts, Pace::AtOnce);
     changed(model);
+}
+
+/// Tells in an open form what became of its record on disk.
+pub(super) fn look_at_disk(model: &mut Model) {
+    let known = model.cron.detail.as_ref().map(|detail| (detail.job.clone(), detail.record.clone()));
+    let listed = taken(model, None);
+    let Some(editor) = anywhere_mut(model) else { return };
+    let (Some(base), Some(own), None) = (&editor.base, editor.own_id(), editor.saving) else { return };
+    let on_disk = match known {
+        _ if !listed.contains(own) => OnDisk::Removed,
+        Some((job, record)) if job == *own && record != *base => OnDisk::Changed,
+        Some((job, _)) if job == *own => OnDisk::AsOpened,
+        _ => return,
+    };
+    if editor.on_disk != on_disk {
+        editor.on_disk = on_disk;
+        model.dirty = true;
+    }
 }
 
 /// Something was typed into a field.

@@ -55,7 +55,7 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: Rect) {
     paint.row(area, 0).skip(1).put(mark, Role::NeedsYou);
     let (_, inner) = from_left(area, INDENT);
     if model.view != View::Cron {
-        paint.row(inner, 0).right(&since, Role::Quiet).put(&trouble.headline(), Role::NeedsYou);
+        paint.row(inner, 0).right(&since, Role::Quiet).put(&trouble.line(model), Role::NeedsYou);
         return;
     }
     let (headline, _) = from_left(inner, headline_width(model, &trouble, inner.width));

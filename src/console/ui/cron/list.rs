@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::job_mark;
 use crate::console::app::Model;
 use crate::console::app::action::Action;
-use crate::console::app::cron::words::{distance, slot, standing};
+use crate::console::app::cron::words::{counts_down, distance, slot, standing};
 use crate::console::app::cron::{Cron, Job, file};
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::model::{Access, TimeStyle};
@@ -22,6 +22,8 @@ const COLUMNS_FROM_WIDTH: usize = 60;
 const WIDE_FROM_WIDTH: usize = 110;
 /// The cells before a name: selection and state.
 const MARKS: usize = 5;
+/// The cells that are left of how a job stands, at least.
+const STANDING: usize = 12;
 /// The cells of the durations.
 const DURATIONS: usize = 12;
 
@@ -102,13 +104,14 @@ impl Columns {
         }
         let wide = width >= WIDE_FROM_WIDTH;
         let drawn = shown.iter().any(|job| job.row.durations.len() > 1);
-        Self {
-            name: widest(&|job| job.row.name.clone()).clamp(8, width / 4),
-            words: widest(&|job| schedule(job).to_owned()).clamp(5, if wide { width / 4 } else { width / 5 }),
-            next: widest(&|job| next(model, job, width)),
-            durations: if wide && drawn { DURATIONS } else { 0 },
-            gap: if wide { 2 } else { 1 },
-        }
+        let gap = if wide { 2 } else { 1 };
+        let name = widest(&|job| job.row.name.clone()).clamp(8, width / 4);
+        let next = widest(&|job| next(model, job, width));
+        let durations = if wide && drawn { DURATIONS } else { 0 };
+        // How a job stands is cut before its schedule is: it is told in full beside the list.
+        let taken = MARKS + name + next + durations + 4 * gap + STANDING;
+        let words = widest(&|job| schedule(job).to_owned());
+        Self { name, words: words.clamp(5, width.saturating_sub(taken).max(width / 5)), next, durations, gap }
     }
 }
 
@@ -137,7 +140,7 @@ fn next(model: &Model, job: &Job, width: usize) -> String {
 fn draw_job(paint: &mut Paint<'_>, row: Rect, columns: Columns, job: &Job) {
     let model = paint.model;
     let (mark, role) = job_mark(paint, &job.row.state);
-    if matches!(job.row.state, JobState::Running) {
+    if matches!(job.row.state, JobState::Running) || job.row.next.is_some_and(|at| counts_down(model, at)) {
         paint.motion.counts_seconds();
     }
     let standing = standing(model, job);

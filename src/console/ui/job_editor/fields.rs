@@ -106,9 +106,7 @@ fn draw_value(paint: &mut Paint<'_>, area: Rect, editor: &JobEditor, field: Fiel
             let mark = if editor.more == Fold::Open { glyphs.open } else { glyphs.folded };
             let words = match (editor.more, editor.rare_words()) {
                 (Fold::Open, _) => String::new(),
-                (Fold::Folded, words) if words.is_empty() => {
-                    "repeat, missed runs, overlap, script, time-out, model".to_owned()
-                }
+                (Fold::Folded, words) if words.is_empty() => "repeat, script, model".to_owned(),
                 (Fold::Folded, words) => words,
             };
             paint.row(area, 0).put(mark, Role::Text).put(" ", Role::Text).put(&words, Role::Quiet);

@@ -1,8 +1,9 @@
 //! What the schedule means: in words, the traps in it, and its next slots.
 
+use chrono::Datelike;
 use ratatui::layout::Rect;
 
-use crate::console::app::cron::words::fine_distance;
+use crate::console::app::cron::words::{clock_of, fine_distance};
 use crate::console::app::job_editor::insight::Insight;
 use crate::console::app::job_editor::{Field, JobEditor};
 use crate::console::ui::card;
@@ -42,7 +43,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, editor: &JobEditor) {
     let model = paint.model;
     for (at, slot) in next.iter().enumerate() {
         let local = slot.with_timezone(zone);
-        let day = local.format("%a %e %b %H:%M").to_string();
+        let this_year = local.year() == model.now.with_timezone(zone).year();
+        let day = if this_year { "%a %e %b" } else { "%a %e %b %Y" };
+        let day = format!("{} {}", local.format(day), local.format(clock_of(*slot)));
         let distance = fine_distance(model, *slot);
         let zone =
             if at == 0 && *zone != model.zone { local.format("%Z").to_string() } else { String::new() };

@@ -33,6 +33,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, editor: &JobEditor) {
         let mark = paint.canvas.glyphs.failed;
         paint.row(failed, 0).skip(1).put(mark, Role::Bad).put(" ", Role::Bad).put(why, Role::Bad);
     }
+    let (disk, body) = from_top(body, u16::from(editor.on_disk.words().is_some()));
+    if let Some(words) = editor.on_disk.words() {
+        let mark = paint.canvas.glyphs.needs_you;
+        paint.row(disk, 0).skip(1).put(mark, Role::Warning).put(" ", Role::Warning).put(words, Role::Warning);
+    }
     if let Showing::Record { top } = editor.showing {
         return record::draw_whole(paint, body, editor, top);
     }
