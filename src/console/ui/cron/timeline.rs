@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::run_mark;
 use crate::console::app::Model;
-use crate::console::app::cron::timeline::{Lanes, Timeline};
+use crate::console::app::cron::timeline::{Lanes, MOST_MARKS, Timeline};
 use crate::console::ui::layout::{PaneArea, from_bottom, from_left, from_top};
 use crate::console::ui::paint::{Focused, Paint, first_shown, to_cells};
 use crate::console::ui::text;
@@ -45,7 +45,9 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let selected = lanes.iter().position(|lane| Some(&lane.job) == chosen);
     let first = first_shown(0, selected.unwrap_or(0), lanes.len(), rows);
     let hidden = lanes.len().saturating_sub(rows);
-    let right = if hidden == 0 { String::new() } else { format!("{hidden} more jobs") };
+    let glyphs = paint.canvas.glyphs;
+    let legend = format!("{} a slot  {} several", glyphs.slot, glyphs.slots);
+    let right = if hidden == 0 { legend } else { format!("{hidden} more jobs   {legend}") };
     paint.title(area.title, Focused::No, name, &right);
     draw_clock(paint, clock, &scale);
     let meeting = meeting(lanes, &scale);
@@ -81,6 +83,13 @@ impl Scale {
             return None;
         }
         u16::try_from(part * i64::from(self.columns) / whole).ok()
+    }
+
+    /// The instant in the middle of a column.
+    fn middle(&self, column: u16) -> Time {
+        let whole = (self.until - self.from).num_seconds();
+        self.from
+            + TimeDelta::seconds((2 * i64::from(column) + 1) * whole / (2 * i64::from(self.columns).max(1)))
     }
 
     fn whole_hours(&self) -> i64 {
@@ -152,7 +161,7 @@ fn draw_lane(
             put(paint, row, now + 2, &words, Role::Held);
         }
     }
-    for (column, slots) in by_column(scale, lane.slots.iter().copied()) {
+    for (column, slots) in columns_of(scale, lane) {
         let mark = if slots > 1 { glyphs.slots } else { glyphs.slot };
         let role = if meeting.contains_key(&column) { Role::Warning } else { Role::Waits };
         put(paint, row, column, mark, role);
@@ -181,6 +190,24 @@ fn badness(state: ExecutionState) -> u8 {
         ExecutionState::Skipped | ExecutionState::Missed => 1,
         ExecutionState::Succeeded => 0,
     }
+}
+
+/// The columns of a lane's slots, with how many lie in each. Of a job that is due so often that not all of its
+/// slots were fetched, the days that lack are drawn as the day before.
+fn columns_of(scale: &Scale, lane: &TimelineRow) -> BTreeMap<u16, usize> {
+    let known = by_column(scale, lane.slots.iter().copied());
+    let Some(last) = lane.slots.last().filter(|_| lane.slots.len() >= MOST_MARKS) else { return known };
+    let mut columns = known.clone();
+    for column in scale.column(*last).map_or(0, |last| last + 1)..scale.columns {
+        let mut like = scale.middle(column);
+        while like > *last {
+            like -= TimeDelta::days(1);
+        }
+        if let Some(slots) = scale.column(like).and_then(|like| known.get(&like)) {
+            columns.insert(column, *slots);
+        }
+    }
+    columns
 }
 
 fn by_column(scale: &Scale, slots: impl Iterator<Item = Time>) -> BTreeMap<u16, usize> {
@@ -231,4 +258,31 @@ fn draw_meeting(paint: &mut Paint<'_>, row: Rect, meeting: &BTreeMap<u16, usize>
 /// How many lanes the timeline has; none: it is not shown.
 pub(in crate::console::ui) fn lanes(model: &Model) -> Option<usize> {
     (model.cron.timeline != Timeline::Hidden).then_some(model.cron.lanes.rows.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_is_due_each_minute_is_drawn_over_the_whole_week_and_one_of_the_day_only_by_day() {
+        let from: Time = "2026-11-29T00:00:00Z".parse().unwrap();
+        let scale = Scale { from, until: from + TimeDelta::days(8), now: from, columns: 96 };
+        let columns = |due: &dyn Fn(i64) -> bool| {
+            let minutes = (0..).filter(|minute| due(*minute)).take(MOST_MARKS);
+            let lane = TimelineRow {
+                job: "a".parse().unwrap(),
+                name: "a".to_owned(),
+                state: JobState::Scheduled,
+                slots: minutes.map(|minute| from + TimeDelta::minutes(minute)).collect(),
+                past: Vec::new(),
+            };
+            columns_of(&scale, &lane)
+        };
+        assert_eq!(columns(&|_| true).len(), 96);
+        // Two hours are a column.
+        let by_day = columns(&|minute| (8..18).contains(&(minute / 60 % 24)));
+        let expected = (0..96).filter(|column| (4..9).contains(&(column % 12)));
+        assert_eq!(by_day.into_keys().collect::<Vec<u16>>(), expected.collect::<Vec<u16>>());
+    }
 }
