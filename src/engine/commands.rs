@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::conductor::Order;
-use super::shared::{Shared, refusal};
+use super::shared::{STOP_WAITS, Shared, refusal};
 use super::{cron, slash, texts};
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, AlertKey};
@@ -253,7 +253,9 @@ async fn stop(
         AfterStop::End => "stopping",
         AfterStop::Restart => "restarting",
     };
-    match set_gate(shared, NewGate::Stopping { why: why.clone(), mark: then.mark() }).await {
+    let (gate, at) = (NewGate::Stopping { why: why.clone(), mark: then.mark() }, shared.now());
+    match shared.store.write_within(STOP_WAITS, move |store| store.set_gate(&gate, at)).await.map_err(refusal)
+    {
         Err(Refusal::Store(trouble)) => {
             let _ = orders.send(Order::Stop { why, then }).await;
             Ok(done(&format!("{words}; the log does not tell of it: {trouble}")))

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::alerts;
-use super::shared::Shared;
+use super::shared::{STOP_WAITS, Shared};
 use super::turn::{self, Running};
 use crate::agent::AlertCommand;
 use crate::domain::Time;
@@ -320,7 +320,8 @@ impl Conductor {
         self.shared.tasks.spawn(async move {
             shared.handles.close_all().await;
             let (run, at) = (shared.run.run.clone(), shared.now());
-            if let Err(error) = shared.store.write(move |transitions| transitions.close_run(&run, at)).await {
+            let closed = shared.store.write_within(STOP_WAITS, move |store| store.close_run(&run, at)).await;
+            if let Err(error) = closed {
                 tracing::error!(%error, "the orderly stop is not in the store");
             }
             let _ = orders.send(Order::Closed).await;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
@@ -19,6 +20,9 @@ use crate::domain::queue::{Gate, Intent, Refusal, Source};
 use crate::domain::reset::{Forecast, ResetPolicies};
 use crate::store::{Defaults, NewMessage, Store, StoreError};
 
+/// How long the writes of a stop are repeated while the store can't be written: whoever stops an engine
+/// because of that must not wait as long as one who goes on.
+pub(super) const STOP_WAITS: Duration = Duration::from_secs(5);
 /// How many updates a listener may lag behind before it loses some.
 const UPDATES: usize = 4096;
 

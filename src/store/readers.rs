@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::sqlite::ReadOnly;
+use super::sqlite::{Database, ReadOnly};
 use super::{Queries, Result, StoreError};
 use crate::domain::Time;
 
@@ -26,21 +26,29 @@ struct Pool {
 }
 
 impl Readers {
-    /// Opens a store that exists, for reading alone.
+    /// Opens a store that exists and that this process does not write, for reading alone.
     ///
     /// # Errors
     ///
     /// The file is missing, not ours, newer than this program, or can't be read.
     pub fn open(path: &Path) -> Result<Self> {
-        let first = ReadOnly::open(path)?;
-        Ok(Self {
+        Ok(Self::beginning_with(ReadOnly::open(path)?, path))
+    }
+
+    /// Reads beside the connection that writes the store at `path`.
+    pub(super) fn beside(_writer: &Database, path: &Path) -> Result<Self> {
+        Ok(Self::beginning_with(ReadOnly::again(path)?, path))
+    }
+
+    fn beginning_with(first: ReadOnly, path: &Path) -> Self {
+        Self {
             pool: Arc::new(Pool {
                 path: path.to_owned(),
                 idle: Mutex::new(vec![first]),
                 permits: Arc::new(Semaphore::new(CONNECTIONS)),
                 closed: CancellationToken::new(),
             }),
-        })
+        }
     }
 
     /// Answers questions. All that one call asks is answered of one state of the store.
@@ -104,7 +112,7 @@ impl Readers {
 impl Pool {
     fn take(&self) -> Result<ReadOnly> {
         let idle = self.idle().pop();
-        idle.map_or_else(|| ReadOnly::open(&self.path), Ok)
+        idle.map_or_else(|| ReadOnly::again(&self.path), Ok)
     }
 
     fn give_back(&self, connection: ReadOnly) {

@@ -62,10 +62,12 @@ pub enum Feed {
 pub struct Store {
     jobs: mpsc::Sender<Job>,
     readers: Readers,
+    bound: Duration,
     log_damage: Option<Arc<LogDamage>>,
 }
 
 enum Job {
+    /// A step, and until when it is repeated.
     Step(Instant, Box<dyn Pending>),
     Index(usize, oneshot::Sender<Result<usize>>),
     IndexAnew(oneshot::Sender<Result<()>>),
@@ -82,7 +84,7 @@ impl Store {
     pub fn open(path: &Path, patience: Patience) -> Result<(Self, mpsc::Receiver<Feed>)> {
         let database = Database::open(path)?;
         let log_damage = database.log_damage().cloned().map(Arc::new);
-        let readers = Readers::open(path)?;
+        let readers = Readers::beside(&database, path)?;
         let (jobs, waiting) = mpsc::channel(WAITING);
         let (feed, listener) = mpsc::channel(FEED);
         let writer =
@@ -91,7 +93,7 @@ impl Store {
             .name("store-writer".to_owned())
             .spawn(move || writer.run())
             .map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
-        Ok((Self { jobs, readers, log_damage }, listener))
+        Ok((Self { jobs, readers, bound: patience.bound, log_damage }, listener))
     }
 
     /// Carries out a step: all of it is on disk when this returns, and its events are in the feed,
@@ -106,9 +108,20 @@ impl Store {
         T: Send + 'static,
         F: FnMut(&mut dyn Transitions) -> Result<T> + Send + 'static,
     {
+        self.write_within(self.bound, step).await
+    }
+
+    /// The same for a step that must not wait as long while the database can't be written: it is
+    /// refused after `bound`.
+    pub async fn write_within<T, F>(&self, bound: Duration, step: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut dyn Transitions) -> Result<T> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
         let pending = Box::new(Write { step, value: None, reply });
-        self.jobs.send(Job::Step(Instant::now(), pending)).await.map_err(|_| StoreError::Closed)?;
+        let step = Job::Step(Instant::now() + bound, pending);
+        self.jobs.send(step).await.map_err(|_| StoreError::Closed)?;
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
@@ -212,7 +225,7 @@ struct Writer {
     jobs: mpsc::Receiver<Job>,
     feed: mpsc::Sender<Feed>,
     patience: Patience,
-    /// What is carried out next, oldest first.
+    /// What is carried out next, oldest first, each with the time until which it is repeated.
     steps: VecDeque<(Instant, Box<dyn Pending>)>,
     trouble: Option<Trouble>,
 }
@@ -282,7 +295,7 @@ impl Writer {
 
     fn take(&mut self, job: Job) {
         match job {
-            Job::Step(since, pending) => self.steps.push_back((since, pending)),
+            Job::Step(until, pending) => self.steps.push_back((until, pending)),
             Job::Index(limit, reply) => {
                 let _ = reply.send(self.database.index_messages(limit));
             }
@@ -384,8 +397,11 @@ impl Writer {
             let news = Feed::Trouble(StoreTrouble { since: trouble.since, why: why.clone() });
             self.send(news);
         }
-        let bound = self.patience.bound;
-        while let Some((_, pending)) = self.steps.pop_front_if(|(since, _)| since.elapsed() >= bound) {
+        let now = Instant::now();
+        let steps = std::mem::take(&mut self.steps).into_iter();
+        let (late, waiting): (VecDeque<_>, _) = steps.partition(|(until, _)| *until <= now);
+        self.steps = waiting;
+        for (_, pending) in late {
             pending.answer(Err(StoreError::Unavailable { why: why.clone() }));
         }
         if self.steps.is_empty() && !self.in_told_trouble() {

@@ -55,6 +55,36 @@ fn while_the_store_is_gone_nothing_is_acknowledged_and_when_it_is_back_nothing_i
 }
 
 #[test]
+fn another_program_that_looks_into_the_store_takes_nothing_away_from_its_engine() {
+    let place = Place::new();
+    let engine = place.serve(&["--hold"]);
+    place.done(&["send", "before"]);
+    let other = Connection::open(place.home().join("state.db")).unwrap();
+    let items: i64 = other.query_row("SELECT count(*) FROM items", (), |row| row.get(0)).unwrap();
+    assert_eq!(items, 1);
+    // The last one who closes a store takes its log away: this one must not be the last.
+    other.close().unwrap();
+    assert!(place.home().join("state.db-wal").exists());
+    place.done(&["send", "after"]);
+    engine.kill();
+    let queue = place.done(&["queue"]);
+    assert!(queue.contains("before") && queue.contains("after"), "{queue}");
+}
+
+#[test]
+fn an_engine_whose_log_was_taken_away_stops_when_it_is_told_to() {
+    let place = Place::new();
+    let engine = place.serve(&["--hold"]);
+    place.done(&["send", "kept"]);
+    fs::rename(place.home().join("state.db-wal"), place.home().join("aside")).unwrap();
+    let stop = place.run(&["stop"]);
+    assert!(stop.code == 1 && stop.err.contains("the engine is gone, but not in order"), "{stop:?}");
+    let (_, log) = engine.ended();
+    assert!(log.contains("the orderly stop is not in the store"), "{log}");
+    assert!(place.done(&["queue"]).contains("kept"), "what was in the log is in the file");
+}
+
+#[test]
 fn an_orderly_stop_leaves_all_in_one_file() {
     let place = Place::new();
     let engine = place.serve(&["--hold"]);

@@ -180,9 +180,14 @@ pub struct ReadOnly {
 }
 
 impl ReadOnly {
-    /// Opens a store that exists.
+    /// Opens a store that exists, in a process that has no connection to it yet.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self { connection: open::open_reader(path)? })
+    }
+
+    /// Opens one more connection in a process that has one.
+    pub(super) fn again(path: &Path) -> Result<Self> {
+        Ok(Self { connection: open::open_reader_again(path)? })
     }
 
     /// Asks several questions of one state of the store.

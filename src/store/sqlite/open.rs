@@ -78,6 +78,13 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     if examine(path)? == Age::New {
         return Err(open_error(path, io::Error::new(io::ErrorKind::NotFound, "there is no store yet")));
     }
+    open_reader_again(path)
+}
+
+/// The same in a process that has a connection already. The file is not looked at by other means than
+/// SQLite's: on Unix whoever closes a file gives up the locks that the process holds on it, and without
+/// its lock the next foreign reader takes the log away from under the writer.
+pub(super) fn open_reader_again(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
     connection.busy_timeout(Duration::from_secs(2)).map_err(|error| unopened(path, &error))?;
