@@ -135,6 +135,8 @@ struct Waiting<'o> {
     turn: Option<TurnId>,
     form: Form,
     out: &'o mut Out,
+    /// What the engine told the person before the answer: a reset, for one. None until it was looked for.
+    notice: Option<String>,
     /// How many bytes of the turn's answer were seen.
     seen: u64,
     /// What was seen, to be printed as a whole.
@@ -148,6 +150,8 @@ struct Answered<'a> {
     turn: TurnId,
     #[serde(flatten)]
     outcome: &'a Outcome,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    notice: &'a str,
     answer: &'a str,
 }
 
@@ -164,7 +168,7 @@ impl<'o> Waiting<'o> {
             Ack::Running { turn } | Ack::Steered { turn } => Some(*turn),
             _ => None,
         };
-        Self { client, session, item, turn, form, out, seen: 0, answer: String::new() }
+        Self { client, session, item, turn, form, out, notice: None, seen: 0, answer: String::new() }
     }
 
     async fn run(mut self, mut feed: Feed) -> anyhow::Result<Exit> {
@@ -203,6 +207,7 @@ impl<'o> Waiting<'o> {
         if Some(piece.turn) != self.turn || piece.stream != StreamKind::Text {
             return Ok(());
         }
+        self.look_for_notice(piece.turn).await?;
         if piece.offset > self.seen {
             self.catch_up().await?;
         }
@@ -210,9 +215,11 @@ impl<'o> Waiting<'o> {
     }
 
     async fn ended(mut self, turn: TurnId, outcome: &Outcome) -> anyhow::Result<Exit> {
+        self.look_for_notice(turn).await?;
         self.catch_up().await?;
         if self.form == Form::Json {
-            self.out.json(&Answered { item: self.item, turn, outcome, answer: &self.answer })?;
+            let notice = self.notice.as_deref().unwrap_or_default();
+            self.out.json(&Answered { item: self.item, turn, outcome, notice, answer: &self.answer })?;
         } else if !self.answer.is_empty() && !self.answer.ends_with('\n') {
             self.out.line("")?;
         }
@@ -222,6 +229,24 @@ impl<'o> Waiting<'o> {
             Outcome::Failed { error } => anyhow::bail!("the turn failed: {error}"),
             Outcome::Interrupted { cause } => anyhow::bail!("the turn was interrupted: {}", cause.words()),
         }
+    }
+
+    /// What the engine tells the person comes before the answer, once, and is no part of it.
+    async fn look_for_notice(&mut self, turn: TurnId) -> anyhow::Result<()> {
+        if self.notice.is_some() {
+            return Ok(());
+        }
+        let entries = self.entries_of(turn).await?;
+        let lines = entries.iter().filter_map(|entry| match &entry.body {
+            Body::Notice { text } => Some(text.as_str()),
+            _ => None,
+        });
+        let notice = lines.collect::<Vec<_>>().join("\n");
+        if self.form == Form::Text && !notice.is_empty() {
+            stderr_line(&notice);
+        }
+        self.notice = Some(notice);
+        Ok(())
     }
 
     /// Reads what was missed from the conversation.

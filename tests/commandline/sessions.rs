@@ -112,6 +112,21 @@ fn the_list_tells_what_the_next_message_of_each_session_meets() {
 }
 
 #[test]
+fn whoever_waits_for_an_answer_is_told_of_the_reset_before_it() {
+    let place = Place::new();
+    place.write("config.toml", b"[session_reset]\nmode = \"idle\"\nidle_minutes = 0\n");
+    let _engine = place.serve(&[]);
+    place.done(&["send", "--wait", "say one"]);
+    let text = place.run(&["send", "--wait", "say two"]);
+    assert_eq!(text.out, "two\n");
+    assert!(text.err.contains("This is a new session: idle"), "{text:?}");
+    let json = place.done(&["send", "--wait", "--json", "say three"]);
+    let answered: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!(answered["answer"], "three");
+    assert!(answered["notice"].as_str().unwrap().contains("This is a new session: idle"), "{json}");
+}
+
+#[test]
 fn a_filter_by_a_state_that_does_not_exist_is_wrong_usage_and_names_the_states() {
     let place = Place::new();
     let run = place.run(&["sessions", "night state:foo"]);

@@ -23,8 +23,9 @@ use switchboard::domain::queue::{
     Situation, Source, hold_after_failures, next, place, probe_delay,
 };
 use switchboard::domain::recovery::{
-    AfterStop, Aftermath, BootGuard, Due, EFFECT_UNKNOWN, Facts, LastExit, LastRun, Limits, NewestTurn, Owed,
-    Plan, RecoveryState, Start, Verdict, last_exit, plan, resume_line, resume_message, room,
+    ANSWERED_BY_RESUME, AfterStop, Aftermath, BootGuard, Due, EFFECT_UNKNOWN, Facts, LastExit, LastRun,
+    Limits, NewestTurn, Owed, Plan, RecoveryState, Start, Verdict, last_exit, plan, resume_line,
+    resume_message, room,
 };
 use switchboard::domain::reset::{
     Background, Mark, Notice, ResetFacts, ResetMode, ResetReason, ToldBlock, TurnNow,
@@ -746,6 +747,18 @@ impl Model {
         self.tell_begun(&begun);
     }
 
+    fn settle_answered(&mut self, resume: TurnId) {
+        let session = self.turn(resume).session.clone();
+        let before = self.turns.iter().rev().filter(|turn| turn.session == session && turn.id < resume);
+        let cut: Vec<Turn> = before
+            .take_while(|turn| matches!(turn.cut, Some(StopCause::Shutdown | StopCause::Crash)))
+            .cloned()
+            .collect();
+        for item in cut.iter().flat_map(|turn| turn.handed.iter().map(|(item, _)| *item).chain([turn.item])) {
+            self.settle(item, ItemState::Done, Some(ANSWERED_BY_RESUME));
+        }
+    }
+
     fn is_resume(&self, turn: TurnId) -> bool {
         let item = self.turn(turn).item;
         self.items.iter().any(|row| row.id == item && row.source == Source::Recovery)
@@ -1278,6 +1291,9 @@ impl Transitions for Model {
         let resumed = self.is_resume(end.turn) && self.kept(&session).session.marker.is_some();
         if resumed {
             self.tell(Some(&session), EventKind::ResumeEnded { turn: end.turn, answered }, end.at);
+        }
+        if answered && resumed {
+            self.settle_answered(end.turn);
         }
         if answered {
             self.kept_mut(&session).session.cuts = 0;

@@ -9,6 +9,9 @@ use crate::domain::marker::{ResumePending, ResumeReason};
 /// The result that is recorded for a tool call that has none. The call itself is never made again by us.
 pub const EFFECT_UNKNOWN: &str = "interrupted, effect unknown";
 
+/// The note of a message whose turn was cut and whose resume was answered.
+pub const ANSWERED_BY_RESUME: &str = "cut off, then answered by a resume";
+
 /// Whether a mark is young enough to be resumed by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freshness {

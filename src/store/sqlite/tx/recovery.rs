@@ -12,13 +12,13 @@ use crate::domain::Time;
 use crate::domain::event::{EventKind, excerpt};
 use crate::domain::id::{ChatType, ItemId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason};
-use crate::domain::queue::{Gate, Source};
+use crate::domain::queue::{Gate, ItemState, Source};
 use crate::domain::recovery::{
-    After, BootGuard, EFFECT_UNKNOWN, Facts, LastExit, LastRun, NewestTurn, Owed, Plan, Start, Verdict,
-    last_exit, plan, resume_line, resume_message, room,
+    ANSWERED_BY_RESUME, After, BootGuard, EFFECT_UNKNOWN, Facts, LastExit, LastRun, NewestTurn, Owed, Plan,
+    Start, Verdict, last_exit, plan, resume_line, resume_message, room,
 };
 use crate::domain::session::{Hold, HoldReason, SessionState};
-use crate::domain::turn::{Outcome, StopCause};
+use crate::domain::turn::{Outcome, StopCause, TurnState};
 use crate::store::{NewRun, Result};
 
 /// Whether a turn that ended had gone on with what was cut off.
@@ -301,6 +301,9 @@ impl Tx<'_> {
         if resume == Resume::Ended {
             self.tell_of(standing, EventKind::ResumeEnded { turn: ended.turn, answered }, at)?;
         }
+        if answered && resume == Resume::Ended {
+            self.settle_answered(ended.turn)?;
+        }
         if answered {
             standing.cuts = 0;
             self.clear_marker(standing, Clearing::Answered, at)?;
@@ -308,6 +311,26 @@ impl Tx<'_> {
             self.clear_marker(standing, Clearing::FinishedInDrain, at)?;
         }
         Ok(resume)
+    }
+
+    /// What was cut right before an answered resume is done: the resume answered it.
+    fn settle_answered(&mut self, resume: TurnId) -> Result<()> {
+        const BEFORE: &str = "SELECT id, item, state, end_cause FROM turns WHERE id = (SELECT previous FROM turns WHERE id = ?1)";
+        let mut turn = resume;
+        loop {
+            let before = self.first(BEFORE, (turn,), |row| {
+                Ok((row.get(0)?, row.get::<_, ItemId>(1)?, row.get(2)?, row.get::<_, Option<StopCause>>(3)?))
+            })?;
+            let Some((cut, item, TurnState::Interrupted, Some(StopCause::Shutdown | StopCause::Crash))) =
+                before
+            else {
+                return Ok(());
+            };
+            for item in self.steered_items(cut)?.into_iter().chain([item]) {
+                self.settle(item, ItemState::Done, Some(ANSWERED_BY_RESUME))?;
+            }
+            turn = cut;
+        }
     }
 
     fn resume_of(&self, ended: RunningTurn) -> Result<Resume> {

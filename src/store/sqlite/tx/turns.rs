@@ -208,7 +208,7 @@ impl Tx<'_> {
     }
 
     /// The items whose text was handed to a running turn, in their order.
-    fn steered_items(&self, turn: TurnId) -> Result<Vec<ItemId>> {
+    pub(super) fn steered_items(&self, turn: TurnId) -> Result<Vec<ItemId>> {
         self.rows(
             "SELECT item FROM messages WHERE turn = ?1 AND role = 'steered' ORDER BY item",
             (turn,),
