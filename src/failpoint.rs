@@ -53,6 +53,52 @@ pub(crate) fn disk_is_full(store: &Path) -> bool {
     false
 }
 
+/// What a test does to the ticker of one store's engine.
+#[cfg(feature = "failpoints")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TickerFault {
+    /// Its pass never ends.
+    Hangs,
+    /// Its task fails inside.
+    Dies,
+}
+
+/// Breaks the ticker of one store's engine, until [`mend_ticker`].
+#[cfg(feature = "failpoints")]
+pub fn break_ticker(store: &Path, fault: TickerFault) {
+    let action = match fault {
+        TickerFault::Hangs => "return",
+        TickerFault::Dies => "panic",
+    };
+    let _ = fail::cfg(broken_ticker(store), action);
+}
+
+/// Ends what [`break_ticker`] did.
+#[cfg(feature = "failpoints")]
+pub fn mend_ticker(store: &Path) {
+    fail::remove(broken_ticker(store));
+}
+
+/// A pass of the ticker of a store's engine begins.
+#[cfg(feature = "failpoints")]
+pub(crate) async fn tick(store: &Path) {
+    let hangs = || {
+        fail::fail_point!(&broken_ticker(store), |_| true);
+        false
+    };
+    if hangs() {
+        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(not(feature = "failpoints"))]
+pub(crate) async fn tick(_store: &std::path::Path) {}
+
+#[cfg(feature = "failpoints")]
+fn broken_ticker(store: &Path) -> String {
+    format!("ticker {}", store.display())
+}
+
 #[cfg(feature = "failpoints")]
 fn full_disk(store: &Path) -> String {
     format!("full-disk {}", store.display())

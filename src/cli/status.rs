@@ -2,13 +2,17 @@
 
 use std::io;
 
+use chrono::Utc;
+
 use super::Exit;
 use super::context::{Clock, Context};
 use super::output::{AsJson, Form, Out};
-use crate::domain::api::{Answer, EngineStatus, Overview, Query};
+use crate::domain::api::{Answer, CronHealth, EngineStatus, Overview, Query};
 use crate::domain::id::SessionKey;
 use crate::domain::queue::Gate;
 use crate::domain::reset::Forecast;
+use crate::domain::sanitize::one_line;
+use crate::domain::took::took;
 
 /// How the engine stands, and the counts
 #[derive(Debug, clap::Args)]
@@ -59,7 +63,17 @@ fn print(overview: &Overview, console: Option<&Forecast>, clock: &Clock, out: &m
     if let Some(trouble) = &engine.store_trouble {
         line("store", format!("can't be written since {}: {}", clock.full(trouble.since), trouble.why))?;
     }
+    if let Some(words) = cron_words(&engine.cron, clock) {
+        line("cron", words)?;
+    }
     Ok(())
+}
+
+/// What is wrong with the ticker, and how old its last good pass is.
+pub(super) fn cron_words(cron: &CronHealth, clock: &Clock) -> Option<String> {
+    let CronHealth::Late { since, why } = cron else { return None };
+    let (age, since) = (took(Utc::now() - *since), clock.full(*since));
+    Some(format!("the ticker is late: no good pass for {age}, since {since}: {}", one_line(why)))
 }
 
 fn alerts_words(needs_you: usize) -> String {

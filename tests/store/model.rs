@@ -1113,7 +1113,7 @@ impl Model {
         self.alerts.insert(alert.key.clone(), alert.clone());
         let session = match &alert.subject {
             AlertSubject::Session(session) => Some(session),
-            AlertSubject::Job(_) | AlertSubject::JobsFile => None,
+            AlertSubject::Job(_) | AlertSubject::JobsFile | AlertSubject::Ticker => None,
         };
         self.tell(session, kind, at);
     }

@@ -8,9 +8,12 @@ use super::{another_kind, ask, find, find_id};
 use crate::cli::Exit;
 use crate::cli::context::{Clock, Context};
 use crate::cli::output::{AsJson, Form, Out, stderr_line};
+use crate::cli::status::cron_words;
 use crate::cli::table::Table;
-use crate::control::Reach;
-use crate::domain::api::{JobAnswer, JobDetail, JobQuery, JobRow, JobState, JobsFileState, JobsPage};
+use crate::control::{Client, Reach};
+use crate::domain::api::{
+    Answer, JobAnswer, JobDetail, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Query,
+};
 use crate::domain::cron::Execution;
 use crate::domain::id::ExecutionId;
 
@@ -62,6 +65,7 @@ impl List {
             );
         }
         tell_file(&page, &context.clock());
+        tell_ticker(&*client, &context.clock()).await?;
         match self.json.form() {
             Form::Json => print_rows(&page, out)?,
             Form::Text => list(&page, &context.clock(), out)?,
@@ -137,6 +141,15 @@ fn print_rows(page: &JobsPage, out: &mut Out) -> io::Result<()> {
         return out.json(&Listed { row: None, jobs_file });
     }
     page.rows.iter().try_for_each(|row| out.json(&Listed { row: Some(row), jobs_file }))
+}
+
+/// What stands beside the list: nothing fires as it should.
+async fn tell_ticker(client: &dyn Client, clock: &Clock) -> anyhow::Result<()> {
+    let Answer::Overview(overview) = client.query(Query::Overview).await? else { return Err(another_kind()) };
+    if let Some(words) = cron_words(&overview.engine.cron, clock) {
+        stderr_line(&words);
+    }
+    Ok(())
 }
 
 fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {

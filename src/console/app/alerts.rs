@@ -97,6 +97,7 @@ fn subject_at_hand(model: &Model) -> Option<Subject> {
 pub(super) fn subject_of_jobs(model: &Model) -> Option<Subject> {
     match model.alerts.visited {
         Some(Subject::JobsFile) => Some(Subject::JobsFile),
+        Some(Subject::Ticker) => Some(Subject::Ticker),
         _ => model.cron.current()?.row.id.clone().map(Subject::Job),
     }
 }

@@ -38,10 +38,10 @@ pub(super) fn next(model: &mut Model) {
             model.pane = Pane::List;
             model.alerts.visited = Some(Subject::Job(job));
         }
-        Subject::JobsFile => {
+        subject @ (Subject::JobsFile | Subject::Ticker) => {
             acts::show_view(model, View::Cron);
             model.pane = Pane::List;
-            model.alerts.visited = Some(Subject::JobsFile);
+            model.alerts.visited = Some(subject);
         }
     }
 }

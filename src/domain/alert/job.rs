@@ -32,16 +32,17 @@ pub fn by_job_event(job: &JobId, event: &JobEvent) -> Option<AlertChange> {
     }
 }
 
-/// What becomes of the alert of an unreadable `jobs.json` by something that happened to it.
+/// What becomes of the alerts of `jobs.json` and of the ticker by something that happened to them.
 pub fn by_cron_event(event: &CronEvent) -> Option<AlertChange> {
+    let raise = |key, subject| {
+        let words = one_line(&event.words()).into_owned();
+        Some(AlertChange::Raise(NewAlert { key, subject, words, by: RaisedBy::Itself }))
+    };
     match event {
-        CronEvent::FileUnreadable { .. } => Some(AlertChange::Raise(NewAlert {
-            key: AlertKey::jobs_file(),
-            subject: Subject::JobsFile,
-            words: one_line(&event.words()).into_owned(),
-            by: RaisedBy::Itself,
-        })),
+        CronEvent::FileUnreadable { .. } => raise(AlertKey::jobs_file(), Subject::JobsFile),
         CronEvent::FileRead { .. } => Some(AlertChange::Resolve(AlertKey::jobs_file())),
+        CronEvent::TickerLate { .. } => raise(AlertKey::ticker(), Subject::Ticker),
+        CronEvent::TickerRecovered => Some(AlertChange::Resolve(AlertKey::ticker())),
         _ => None,
     }
 }
@@ -76,5 +77,14 @@ mod tests {
         assert_eq!(new.words, "jobs.json is unreadable: line 3: no comma; 2 jobs of the stored copy go on");
         let read = CronEvent::FileRead { jobs: 2, in_error: 0 };
         assert_eq!(by_cron_event(&read), Some(AlertChange::Resolve(new.key)));
+    }
+
+    #[test]
+    fn a_late_ticker_has_an_alert_until_it_works() {
+        let late = CronEvent::TickerLate { why: "disk\nfull".to_owned() };
+        let Some(AlertChange::Raise(new)) = by_cron_event(&late) else { panic!() };
+        assert_eq!((new.subject, new.words.as_str()), (Subject::Ticker, "the ticker is late: disk full"));
+        assert_eq!(new.key.as_str().parse(), Ok(new.key.clone()), "it can be typed");
+        assert_eq!(by_cron_event(&CronEvent::TickerRecovered), Some(AlertChange::Resolve(new.key)));
     }
 }

@@ -49,6 +49,11 @@ impl AlertKey {
         Self("jobs.json".to_owned())
     }
 
+    /// A ticker that is late.
+    pub fn ticker() -> Self {
+        Self("ticker".to_owned())
+    }
+
     /// A session that was reset by itself while items waited in it.
     pub fn left_waiting(from: &SessionId) -> Self {
         Self(format!("left:{from}"))

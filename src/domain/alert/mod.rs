@@ -56,6 +56,8 @@ pub enum Subject {
     Job(JobId),
     /// The file of the scheduled tasks.
     JobsFile,
+    /// The ticker, which takes the slots of scheduled tasks.
+    Ticker,
 }
 
 /// How an alert was told since it was raised.

@@ -225,6 +225,11 @@ pub enum CronEvent {
         /// Why, as far as it is known.
         why: String,
     },
+    /// The ticker died or hung, and was started anew.
+    TickerRestarted {
+        /// Why.
+        why: String,
+    },
     /// The ticker works again.
     TickerRecovered,
 }
@@ -233,7 +238,9 @@ impl CronEvent {
     /// How much it matters.
     pub fn level(&self) -> Level {
         match self {
-            Self::FileUnreadable { .. } | Self::TickerLate { .. } => Level::Error,
+            Self::FileUnreadable { .. } | Self::TickerLate { .. } | Self::TickerRestarted { .. } => {
+                Level::Error
+            }
             Self::FileRead { in_error: 1.., .. } | Self::CopyTaken { .. } | Self::ClockWentBack { .. } => {
                 Level::Warn
             }
@@ -261,6 +268,7 @@ impl CronEvent {
                 )
             }
             Self::TickerLate { why } => format!("the ticker is late: {why}"),
+            Self::TickerRestarted { why } => format!("the ticker is started anew: {why}"),
             Self::TickerRecovered => "the ticker works again".to_owned(),
         }
     }
@@ -326,6 +334,7 @@ mod tests {
             CronEvent::CopyTaken { kept_as: "jobs.json.bad".to_owned() },
             CronEvent::ClockWentBack { from: Time::UNIX_EPOCH },
             CronEvent::TickerLate { why: "why".to_owned() },
+            CronEvent::TickerRestarted { why: "why".to_owned() },
             CronEvent::TickerRecovered,
         ] {
             let event =

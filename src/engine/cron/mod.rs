@@ -7,6 +7,7 @@ mod commands;
 mod delivery;
 mod files;
 mod guard;
+mod health;
 mod output;
 mod owner;
 mod preflight;

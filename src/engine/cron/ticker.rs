@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::health;
 use super::runs::Halt;
 use super::takeover;
 use crate::domain::Time;
@@ -34,8 +35,21 @@ const KEPT_EXECUTIONS: usize = 1_000;
 #[derive(Default)]
 pub(super) struct Ticker {
     state: Mutex<TickerState>,
+    told: Mutex<Told>,
     beats: AtomicU64,
     good: AtomicU64,
+}
+
+/// What the store was told last of how the ticker fares.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Nothing yet by this engine: an alert of one before may be open.
+    #[default]
+    Unknown,
+    /// That it is late.
+    Late,
+    /// That it works.
+    Good,
 }
 
 impl Ticker {
@@ -57,6 +71,16 @@ impl Ticker {
     /// Something went wrong with it.
     pub(super) fn note_error(&self, at: Time, why: &str) {
         self.lock().last_error = Some((at, why.to_owned()));
+    }
+
+    /// What the store was told last of it.
+    pub(super) fn told(&self) -> Told {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The store was told this of it.
+    pub(super) fn set_told(&self, told: Told) {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
     }
 
     fn note_beat(&self) {
@@ -84,13 +108,14 @@ pub(super) async fn tick(shared: Arc<Shared>) {
         match pass(&shared, at).await {
             Ok(ticked) => {
                 ticker.note_pass(at, ticked.next);
+                health::good(&shared).await;
                 if ticked.due == 0 {
                     wait(&shared, began, at, ticked.next).await;
                 }
             }
             Err(StoreError::Closed) => return,
             Err(error) => {
-                ticker.note_error(at, &error.to_string());
+                health::failed(&shared, at, &error.to_string());
                 tracing::warn!(%error, "a pass of the ticker failed");
                 sleep(AFTER_ERROR).await;
             }
@@ -103,6 +128,7 @@ pub(super) async fn tick(shared: Arc<Shared>) {
 }
 
 async fn pass(shared: &Arc<Shared>, at: Time) -> Result<Ticked, StoreError> {
+    failpoint::tick(&shared.cron.home.state_db()).await;
     let tick = Tick { at, zone: shared.settings.timezone, limit: AT_ONCE };
     let ticked = shared.store.write(move |store| store.fire_due(&tick)).await?;
     if ticked.fired > 0 {

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::runs::LiveRun;
-use super::{ticker, worker};
-use crate::domain::api::CronHealth;
+use super::{health, ticker, worker};
 use crate::domain::cron::{CronEvent, ExecutionState};
-use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
 use crate::domain::turn::StopCause;
 use crate::engine::shared::Shared;
@@ -21,10 +19,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// After so many looks without a loop the ticker hangs; it sleeps no longer than one.
 const HANGS_AFTER: u32 = 2;
 /// After so many looks without a good pass it is late.
-const LATE_AFTER: u32 = 3;
+const LATE_AFTER: u32 = 2;
 /// After so many looks without a sign of its own task a run hangs: a claim's whole life.
 const RUN_HANGS_AFTER: u32 = 5;
-/// A ticker that died is started anew after this long.
+/// A ticker that died is started anew after this long; one that dies again before a good pass, after longer.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Something that must count up.
@@ -47,7 +45,11 @@ impl Counted {
 pub(super) async fn watch(shared: Arc<Shared>) {
     let (mut beats, mut good) = (Counted::default(), Counted::default());
     let mut runs: HashMap<ExecutionId, Counted> = HashMap::new();
+    let mut looks = interval_at(Instant::now() + LOOK_EVERY, LOOK_EVERY);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut pause = PAUSE;
     loop {
+        let passes = shared.cron.ticker.good_passes();
         let mut task = AbortOnDropHandle::new(tokio::spawn(ticker::tick(Arc::clone(&shared))));
         let why = loop {
             tokio::select! {
@@ -55,43 +57,28 @@ pub(super) async fn watch(shared: Arc<Shared>) {
                     Ok(()) => return,
                     Err(error) => break format!("its task failed: {error}"),
                 },
-                () = sleep(LOOK_EVERY) => {}
+                _ = looks.tick() => {}
             }
             look_at_runs(&shared, &mut runs).await;
-            look_at_passes(&shared, &mut good).await;
-            if beats.look(shared.cron.ticker.beats()) >= HANGS_AFTER {
+            let hangs = beats.look(shared.cron.ticker.beats()) >= HANGS_AFTER;
+            if hangs {
+                health::failed(&shared, shared.now(), "it hung");
+            }
+            if good.look(shared.cron.ticker.good_passes()) >= LATE_AFTER {
+                health::late(&shared).await;
+            }
+            if hangs {
                 break "it hung".to_owned();
             }
         };
         drop(task);
         tracing::error!(why, "the ticker is started anew");
-        shared.cron.ticker.note_error(shared.now(), &why);
-        late(&shared, why).await;
+        health::failed(&shared, shared.now(), &why);
+        health::tell(&shared, CronEvent::TickerRestarted { why }).await;
         beats = Counted::default();
-        sleep(PAUSE).await;
+        pause = if shared.cron.ticker.good_passes() == passes { LOOK_EVERY.min(pause * 2) } else { PAUSE };
+        sleep(pause).await;
     }
-}
-
-async fn look_at_passes(shared: &Shared, good: &mut Counted) {
-    let looks = good.look(shared.cron.ticker.good_passes());
-    let is_late = matches!(shared.status().cron, CronHealth::Late { .. });
-    if looks == 0 && is_late {
-        shared.change_status(|status| status.cron = CronHealth::default());
-        tell(shared, CronEvent::TickerRecovered).await;
-    } else if looks >= LATE_AFTER {
-        let error = shared.cron.ticker.state().last_error;
-        late(shared, error.map_or("no pass succeeded".to_owned(), |(_, why)| why)).await;
-    }
-}
-
-/// Tells once that the ticker is late.
-async fn late(shared: &Shared, why: String) {
-    if matches!(shared.status().cron, CronHealth::Late { .. }) {
-        return;
-    }
-    let since = shared.cron.ticker.state().last_pass.unwrap_or_else(|| shared.now());
-    shared.change_status(|status| status.cron = CronHealth::Late { since, why: why.clone() });
-    tell(shared, CronEvent::TickerLate { why }).await;
 }
 
 /// A run whose own task does not look after it any more can't end itself.
@@ -118,14 +105,5 @@ async fn end_hung(shared: &Shared, run: &LiveRun) {
     };
     if let Err(error) = shared.store.write(stop).await {
         tracing::warn!(%turn, %error, "the turn of a run that hangs could not be told to stop");
-    }
-}
-
-/// The log may be what can't be written: the status tells it all the same.
-async fn tell(shared: &Shared, event: CronEvent) {
-    let at = shared.now();
-    let kind = EventKind::Cron(event);
-    if let Err(error) = shared.store.write(move |store| store.record(None, kind.clone(), at)).await {
-        tracing::warn!(%error, "something about the ticker is not in the log");
     }
 }

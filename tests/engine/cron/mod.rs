@@ -5,6 +5,7 @@ mod firing;
 mod runs;
 mod scripts;
 mod starts;
+mod ticker;
 mod year;
 
 use std::fs;

@@ -114,7 +114,7 @@ impl Tx<'_> {
     fn tell_alert(&mut self, subject: &Subject, kind: EventKind, at: Time) -> Result<()> {
         match subject {
             Subject::Session(session) => self.record(Some(session), kind, at),
-            Subject::Job(_) | Subject::JobsFile => self.record(None, kind, at),
+            Subject::Job(_) | Subject::JobsFile | Subject::Ticker => self.record(None, kind, at),
         }
     }
 
