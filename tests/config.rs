@@ -56,6 +56,7 @@ fn every_setting_reaches_the_configuration() {
             Takes::Choice { default, words, .. } => {
                 format!("{:?}", words.iter().find(|word| **word != default).unwrap())
             }
+            Takes::Words { default, .. } => format!("[{:?}]", default[0]),
             Takes::Variable { .. } => "\"OTHER_KEY\"".to_owned(),
             Takes::Platforms { .. } => "[\"elsewhere\"]".to_owned(),
             Takes::Zone { .. } => "\"Pacific/Chatham\"".to_owned(),
@@ -79,6 +80,18 @@ fn every_word_of_a_choice_is_accepted_and_no_other() {
             assert!(put(&mut config, word).is_some(), "{} refuses {word}", setting.key);
         }
         assert!(put(&mut config, "nonsense").is_none(), "{} takes nonsense", setting.key);
+    }
+}
+
+#[test]
+fn every_word_of_a_list_is_accepted_alone_and_no_other() {
+    for setting in TABLE {
+        let Takes::Words { words, .. } = setting.takes else { continue };
+        for word in words {
+            parse(&format!("{} = [{word:?}]", setting.key)).unwrap();
+        }
+        parse(&format!("{} = []", setting.key)).unwrap();
+        parse(&format!("{} = [\"nonsense\"]", setting.key)).unwrap_err();
     }
 }
 

@@ -11,6 +11,7 @@ mod practice;
 mod process;
 mod program;
 mod script;
+mod tools;
 mod utf8;
 
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ pub use alert_command::{AlertCommand, NotTold};
 pub use process::{Children, Life, NewChild, end_leftover, end_marked, host_name, life, this_process};
 pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
 
-/// Makes the backend that the settings name. `home` is where commands run that name no folder.
+/// Makes the backend that the settings name. `home` is where commands and tools work that
+/// name no folder.
 ///
 /// # Errors
 /// Where a setting that the backend needs is missing or can't be used.
@@ -38,7 +40,7 @@ pub fn build(config: &AgentConfig, home: &Path) -> Result<Arc<dyn Backend>, Buil
     match config.backend {
         BackendKind::Practice => Ok(Arc::new(practice::Practice)),
         BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, home)?)),
-        BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(&config.openai)?)),
+        BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(&config.openai, home)?)),
     }
 }
 

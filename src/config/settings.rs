@@ -87,6 +87,39 @@ pub struct OpenAiConfig {
     pub stall_timeout: Duration,
     /// How often a failed request is repeated (`max_retries`).
     pub max_retries: u32,
+    /// The tools that the model may call (`tools`).
+    pub tools: Vec<ToolName>,
+    /// Where the tools work (`workdir`); else the home folder.
+    pub workdir: Option<PathBuf>,
+    /// How often in a turn the model may go on after tool calls (`max_steps`).
+    pub max_steps: u32,
+}
+
+/// The tools of the built-in agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolName {
+    /// Reads the lines of a file.
+    ReadFile,
+    /// Finds files, and lines in them.
+    SearchFiles,
+}
+
+impl ToolName {
+    /// All of them, by the names that the settings and the model use.
+    pub const WORDS: &[&str] = &[Self::ReadFile.word(), Self::SearchFiles.word()];
+
+    /// Its name in the settings and for the model.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ReadFile => "read_file",
+            Self::SearchFiles => "search_files",
+        }
+    }
+
+    /// The tool of that name.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::ReadFile, Self::SearchFiles].into_iter().find(|tool| tool.word() == word)
+    }
 }
 
 /// The queue's settings.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::settings::{
     BackendKind, Bell, Config, DesktopNotification, Glyphs, Mouse, OnTerminalClose, SynchronizedOutput,
+    ToolName,
 };
 
 /// A setting's declaration.
@@ -52,6 +53,15 @@ pub enum Takes {
         words: &'static [&'static str],
         /// Keeps it; none for a word that is none of them.
         put: fn(&mut Config, &str) -> Option<()>,
+    },
+    /// A list of some of a few words, each once.
+    Words {
+        /// Where nothing is set.
+        default: &'static [&'static str],
+        /// All of them.
+        words: &'static [&'static str],
+        /// Keeps them; none where one is none of them.
+        put: fn(&mut Config, &[String]) -> Option<()>,
     },
     /// Any text but an empty one.
     Text {
@@ -223,6 +233,31 @@ pub const TABLE: &[Setting] = &[
             max: 20,
             put: |config, n| config.agent.openai.max_retries = u32::try_from(n).unwrap_or(u32::MAX),
         },
+    ),
+    setting(
+        "agent.openai.tools",
+        "The tools that the model may call; [] is none. read_file reads text files and search_files finds files and lines in them, both only in the working directory; neither changes anything.",
+        Takes::Words {
+            default: ToolName::WORDS,
+            words: ToolName::WORDS,
+            put: |config, words| {
+                let tools = words.iter().map(|word| ToolName::of(word)).collect::<Option<_>>()?;
+                config.agent.openai.tools = tools;
+                Some(())
+            },
+        },
+    ),
+    setting(
+        "agent.openai.workdir",
+        "The working directory of the tools; without it the home folder, whose settings, store and keys they never open. A scheduled task's own workdir comes first.",
+        Takes::Path { example: "~/work", put: |config, path| config.agent.openai.workdir = Some(path) },
+    ),
+    setting(
+        "agent.openai.max_steps",
+        "After how many answers with tool calls in one turn the model is asked for its last word, without tools.",
+        whole(50, 1, 1000, |config, n| {
+            config.agent.openai.max_steps = u32::try_from(n).unwrap_or(u32::MAX);
+        }),
     ),
     setting(
         "queue.busy_mode",
@@ -531,6 +566,7 @@ impl Takes {
             Self::Whole { min, max, .. } => format!("a whole number from {min} to {max}"),
             Self::Switch { .. } => "true or false".to_owned(),
             Self::Choice { words, .. } => Self::one_of(words),
+            Self::Words { words, .. } => format!("a list with any of {}, each once", Self::quoted(words)),
             Self::Text { .. } => "a text that is not empty".to_owned(),
             Self::Url { .. } => "an http or https address without a user or password in it".to_owned(),
             Self::Variable { .. } => {
@@ -546,8 +582,12 @@ impl Takes {
     }
 
     pub(super) fn one_of(words: &[&str]) -> String {
+        format!("one of {}", Self::quoted(words))
+    }
+
+    fn quoted(words: &[&str]) -> String {
         let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-        format!("one of {}", quoted.join(", "))
+        quoted.join(", ")
     }
 
     /// The value where nothing is set, as TOML; none where nothing is set by default.
@@ -558,7 +598,7 @@ impl Takes {
             Self::Choice { default, .. } | Self::Variable { default, .. } => {
                 Some(toml::Value::String(default.to_owned()))
             }
-            Self::Platforms { default, .. } => Some(texts(default)),
+            Self::Words { default, .. } | Self::Platforms { default, .. } => Some(texts(default)),
             Self::Text { .. }
             | Self::Url { .. }
             | Self::Path { .. }
@@ -578,6 +618,7 @@ impl Takes {
             Self::Whole { .. }
             | Self::Switch { .. }
             | Self::Choice { .. }
+            | Self::Words { .. }
             | Self::Variable { .. }
             | Self::Platforms { .. } => None,
         }

@@ -46,6 +46,15 @@ impl Takes {
                 put(config, word).ok_or_else(|| Wrong { nearest: nearest(word, words.iter().copied()) })?;
                 Ok(word.into())
             }
+            Self::Words { words, put, .. } => {
+                let given = texts(value)?;
+                let unknown = given.iter().find(|word| !words.contains(&word.as_str()));
+                let nearest = unknown.and_then(|word| nearest(word, words.iter().copied()));
+                let twice = given.iter().enumerate().any(|(index, word)| given[..index].contains(word));
+                let kept = if twice { None } else { put(config, &given) };
+                kept.ok_or(Wrong { nearest })?;
+                Ok(given.into())
+            }
             Self::Text { put, .. } => {
                 let text = some_text(value)?;
                 put(config, text.to_owned());
@@ -106,10 +115,9 @@ impl Takes {
             Self::Whole { default, put, .. } => put(config, default),
             Self::Switch { default, put, .. } => put(config, default),
             Self::Choice { default, put, .. } => put(config, default).unwrap_or_default(),
+            Self::Words { default, put, .. } => put(config, &owned(default)).unwrap_or_default(),
             Self::Variable { default, put, .. } => put(config, default.to_owned()),
-            Self::Platforms { default, put } => {
-                put(config, default.iter().map(|&name| name.into()).collect())
-            }
+            Self::Platforms { default, put } => put(config, owned(default)),
             Self::Text { .. }
             | Self::Url { .. }
             | Self::Path { .. }
@@ -126,6 +134,10 @@ fn some_text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, Wrong> {
 fn texts(value: &DeValue<'_>) -> Result<Vec<String>, Wrong> {
     let list = value.as_array().ok_or(WRONG)?;
     list.iter().map(|text| text.get_ref().as_str().map(str::to_owned).ok_or(WRONG)).collect()
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
 }
 
 fn absolute(text: &str, folder: &Path) -> PathBuf {

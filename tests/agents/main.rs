@@ -8,6 +8,7 @@ mod openai;
 mod peers;
 mod practice;
 mod stage;
+mod tools;
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -17,7 +18,7 @@ use libtest_mimic::Arguments;
 fn main() {
     begin_again_with_secrets();
     let arguments = Arguments::from_args();
-    let tests = [practice::tests(), command::tests(), openai::tests(), peers::tests()];
+    let tests = [practice::tests(), command::tests(), openai::tests(), tools::tests(), peers::tests()];
     let tests = tests.into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use switchboard::agent::{AgentError, AgentEvent, Backend};
-use switchboard::config::BackendKind;
+use switchboard::config::{AgentConfig, BackendKind, ToolName};
 
 use crate::stage::{Call, Played, build, config, real};
 
@@ -19,6 +19,7 @@ pub fn tests() -> Vec<Trial> {
         real("mock_server_answers_in_small_pieces", mock_answers),
         real("mock_server_is_sent_the_whole_conversation", mock_is_sent_everything),
         real("mock_server_that_calls_a_tool_nobody_offered_is_a_failure", mock_calls_a_tool),
+        real("mock_server_calls_tools_and_answers_from_their_results", mock_uses_tools),
         real("mock_server_without_an_answer_tells_why", mock_has_no_answer),
         real("mock_server_that_limits_the_rate_is_tried_again", || mock_fails("--chaos-ratelimit", "429")),
         real("mock_server_that_drops_requests_is_tried_again", || mock_fails("--chaos-drop", "500")),
@@ -78,9 +79,16 @@ impl Peer {
         let folder = tempfile::tempdir().unwrap();
         let answer = json!({"content": "A café has room for the four of us 🦀."});
         let call = json!({"toolCalls": [{"name": "rm", "arguments": {"path": "/"}}]});
+        let look = json!({"toolCalls": [
+            {"name": "search_files", "arguments": {"pattern": "soup"}},
+            {"name": "read_file", "arguments": {"path": "menu.txt"}},
+        ]});
+        let soup = json!({"content": "There is soup."});
         let fixtures = json!({"fixtures": [
             {"match": {"userMessage": "table for four"}, "response": answer},
             {"match": {"userMessage": "call a tool"}, "response": call},
+            {"match": {"userMessage": "the menu", "hasToolResult": false}, "response": look},
+            {"match": {"userMessage": "the menu", "toolResultContains": "soup"}, "response": soup},
         ]});
         let file = folder.path().join("answers.json");
         fs::write(&file, fixtures.to_string()).unwrap();
@@ -97,11 +105,15 @@ impl Peer {
     }
 
     fn backend(&self) -> Arc<dyn Backend> {
+        build(&self.config())
+    }
+
+    fn config(&self) -> AgentConfig {
         let mut config = config(BackendKind::OpenAi);
         config.openai.base_url = format!("{}/v1", self.url);
         config.openai.model = "any".to_owned();
         config.openai.max_retries = 1;
-        build(&config)
+        config
     }
 }
 
@@ -146,6 +158,22 @@ async fn mock_calls_a_tool() {
     let peer = Peer::mock(&[]);
     let played = Call::new("call a tool").play(&*peer.backend()).await;
     assert!(played.failure().contains("tool_calls"), "{}", played.failure());
+}
+
+async fn mock_uses_tools() {
+    let peer = Peer::mock(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("menu.txt"), "soup\nbread\n").unwrap();
+    let mut config = peer.config();
+    config.openai.tools = vec![ToolName::ReadFile, ToolName::SearchFiles];
+    config.openai.workdir = Some(folder.path().to_path_buf());
+    let played = Call::new("what is on the menu?").play(&*build(&config)).await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "There is soup.".to_owned()));
+    let results = played.events.iter().filter_map(|event| match event {
+        AgentEvent::ToolResult { ok: true, output, .. } => Some(output.as_str()),
+        _ => None,
+    });
+    assert_eq!(results.collect::<Vec<_>>(), ["menu.txt:1: soup", "1\tsoup\n2\tbread"]);
 }
 
 async fn mock_has_no_answer() {

@@ -1,7 +1,7 @@
 //! Runs turns on a backend and collects what it does.
 
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +53,9 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             connect_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),
             max_retries: 2,
+            tools: vec![],
+            workdir: None,
+            max_steps: 50,
         },
     }
 }
@@ -102,6 +105,8 @@ pub struct Call {
     pub cancel: CancellationToken,
     pub steer: Option<mpsc::Receiver<(ItemId, String)>>,
     pub children: Option<Children>,
+    /// The session's own folder.
+    pub workdir: Option<PathBuf>,
 }
 
 impl Call {
@@ -112,6 +117,7 @@ impl Call {
             cancel: CancellationToken::new(),
             steer: None,
             children: None,
+            workdir: None,
         }
     }
 
@@ -141,7 +147,8 @@ impl Call {
     ) -> Played {
         let (output, mut events) = mpsc::channel(8);
         let cancel = self.cancel.clone();
-        let mut handle = backend.open(&session()).await.unwrap();
+        let context = SessionContext { workdir: self.workdir.clone(), ..session() };
+        let mut handle = backend.open(&context).await.unwrap();
         let mut seen = Vec::new();
         let collect = async {
             while let Some(event) = events.recv().await {

@@ -7,6 +7,7 @@ use reqwest::Response;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::calls::{Call, Calls, TooMuch};
 use super::chunk::{self, Chunk, Form};
 use super::key::Key;
 use super::lines::{self, Broken};
@@ -19,30 +20,43 @@ use crate::domain::session::Usage;
 /// How long the use of tokens may follow a finished answer.
 const AFTERWORD: Duration = Duration::from_secs(5);
 
-/// Passes an answer on as it comes, and decides whether it came to its end.
+/// An answer that the server ended.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The words, which were passed on already.
+    pub(super) text: String,
+    /// The tools that the model calls.
+    pub(super) calls: Vec<Call>,
+    /// Why the model stopped, in the server's word.
+    pub(super) finish: String,
+}
+
+/// Passes the words of an answer on as they come, and decides whether it came to its end.
 ///
 /// # Errors
-/// Where the server did not end it, told of a failure, or said nothing at all. Passing only while
-/// nothing of the answer was passed on.
+/// Where the server did not end it or told of a failure. Passing only while nothing of the answer
+/// was passed on.
 pub(super) async fn pass_on(
     server: &Server,
     config: &OpenAiConfig,
     key: Option<&Key>,
     response: Response,
     output: &mpsc::Sender<AgentEvent>,
-) -> Result<(), Trouble> {
-    let mut answer = Answer { server, config, key, output, heard: Heard::default() };
-    let end = answer.listen(response).await;
-    if let Some(usage) = answer.heard.usage {
-        answer.tell(AgentEvent::Usage(usage)).await;
+) -> Result<Answer, Trouble> {
+    let mut listener = Listener { server, config, key, output, heard: Heard::default() };
+    let end = listener.listen(response).await;
+    if let Some(usage) = listener.heard.usage {
+        listener.tell(AgentEvent::Usage(usage)).await;
     }
+    let heard = listener.heard;
     match end {
-        Err(Trouble::Passing { why, .. }) if answer.heard.anything() => Err(Trouble::Lasting(why)),
-        end => end,
+        Err(Trouble::Passing { why, .. }) if heard.anything() => Err(Trouble::Lasting(why)),
+        Err(trouble) => Err(trouble),
+        Ok(finish) => Ok(Answer { text: heard.text, calls: heard.calls.into_whole(), finish }),
     }
 }
 
-struct Answer<'a> {
+struct Listener<'a> {
     server: &'a Server,
     config: &'a OpenAiConfig,
     key: Option<&'a Key>,
@@ -53,9 +67,10 @@ struct Answer<'a> {
 /// What came so far.
 #[derive(Default)]
 struct Heard {
-    text: bool,
+    text: String,
     reasoning: bool,
     model: bool,
+    calls: Calls,
     /// Why the model stopped.
     finish: Option<String>,
     /// The last word on it: some servers tell it with every piece.
@@ -64,12 +79,13 @@ struct Heard {
 
 impl Heard {
     fn anything(&self) -> bool {
-        self.text || self.reasoning
+        self.reasoning || !self.text.is_empty()
     }
 }
 
-impl Answer<'_> {
-    async fn listen(&mut self, response: Response) -> Result<(), Trouble> {
+impl Listener<'_> {
+    /// Listens to the end, and returns why the model stopped.
+    async fn listen(&mut self, response: Response) -> Result<String, Trouble> {
         let mut events = lines::events(response, self.config.stall_timeout);
         let mut ended = false;
         loop {
@@ -100,15 +116,15 @@ impl Answer<'_> {
                 return Err(trouble::told_in_stream(self.server, self.key, error));
             }
             ended |= chunk.form == Form::Whole;
-            self.take(chunk).await;
+            self.take(chunk).await?;
         }
         match (ended, self.heard.finish.take()) {
             (false, None) => Err(self.unfinished()),
-            (_, finish) => self.close(finish.as_deref().unwrap_or("stop")).await,
+            (_, finish) => Ok(finish.unwrap_or_else(|| "stop".to_owned())),
         }
     }
 
-    async fn take(&mut self, chunk: Chunk) {
+    async fn take(&mut self, chunk: Chunk) -> Result<(), Trouble> {
         if !self.heard.model {
             self.heard.model = true;
             let named = chunk.model.as_deref().map(|name| trouble::told(file_name(name), self.key));
@@ -119,25 +135,16 @@ impl Answer<'_> {
             self.tell(AgentEvent::Reasoning(chunk.reasoning)).await;
         }
         if !chunk.text.is_empty() {
-            self.heard.text = true;
+            self.heard.text.push_str(&chunk.text);
             self.tell(AgentEvent::Text(chunk.text)).await;
         }
         self.heard.finish = chunk.finish.or(self.heard.finish.take());
         self.heard.usage = chunk.usage.or(self.heard.usage);
-    }
-
-    /// Judges an answer that the server ended.
-    async fn close(&mut self, finish: &str) -> Result<(), Trouble> {
-        if !self.heard.text {
-            let why = format!("the model at {} gave an empty answer (finish reason {finish:?})", self.server);
-            return Err(Trouble::Lasting(why));
+        for part in chunk.calls {
+            self.heard.calls.take(part, chunk.form).map_err(|TooMuch| {
+                Trouble::Lasting(format!("{} sent tool calls that do not end", self.server))
+            })?;
         }
-        let cut = match finish {
-            "length" => "the model came to its limit of tokens",
-            "content_filter" => "the server's filter stopped the model",
-            _ => return Ok(()),
-        };
-        self.tell(AgentEvent::Text(format!("\n[cut here: {cut}]"))).await;
         Ok(())
     }
 

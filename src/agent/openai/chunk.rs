@@ -9,12 +9,24 @@ use crate::domain::session::Usage;
 pub(super) struct Chunk {
     pub(super) text: String,
     pub(super) reasoning: String,
+    /// Parts of tool calls.
+    pub(super) calls: Vec<Fragment>,
     /// Why the model stopped; none while it goes on.
     pub(super) finish: Option<String>,
     pub(super) usage: Option<Usage>,
     pub(super) model: Option<String>,
     pub(super) error: Option<ServerError>,
     pub(super) form: Form,
+}
+
+/// A part of a tool call, or all of it. Which call it belongs to, `calls` decides.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Fragment {
+    pub(super) index: Option<u64>,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    /// More of the arguments' JSON text.
+    pub(super) arguments: String,
 }
 
 /// How an answer is cut.
@@ -50,6 +62,7 @@ pub(super) fn read(text: &str) -> Option<Chunk> {
         reasoning: Some(words(&said["reasoning_content"]))
             .filter(|words| !words.is_empty())
             .unwrap_or_else(|| words(&said["reasoning"])),
+        calls: said["tool_calls"].as_array().into_iter().flatten().map(fragment).collect(),
         finish: filled(&choice["finish_reason"]),
         usage: usage(&value["usage"]),
         model: filled(&value["model"]),
@@ -83,6 +96,21 @@ fn words(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
         _ => String::new(),
+    }
+}
+
+fn fragment(value: &Value) -> Fragment {
+    let function = &value["function"];
+    Fragment {
+        index: value["index"].as_u64(),
+        id: filled(&value["id"]),
+        name: filled(&function["name"]),
+        arguments: match &function["arguments"] {
+            Value::String(text) => text.clone(),
+            // Some servers give the object itself.
+            object @ Value::Object(_) => object.to_string(),
+            _ => String::new(),
+        },
     }
 }
 
@@ -154,6 +182,29 @@ mod tests {
         assert_eq!(text_of(r#"{"choices":null}"#), "");
         assert_eq!(text_of("[1]"), "");
         assert_eq!(read("{\"choices\":[{\"del"), None);
+    }
+
+    #[test]
+    fn tool_calls_are_found_in_every_shape() {
+        let calls = |json: &str| read(json).unwrap().calls;
+        let whole = Fragment {
+            index: Some(1),
+            id: Some("c".to_owned()),
+            name: Some("f".to_owned()),
+            arguments: r#"{"a":1}"#.to_owned(),
+        };
+        let delta = r#"{"choices":[{"delta":{"content":null,"tool_calls":[{"index":1,"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]}}]}"#;
+        assert_eq!(calls(delta), std::slice::from_ref(&whole));
+        let message = r#"{"choices":[{"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":{"a":1}}}]}}]}"#;
+        assert_eq!(calls(message), [Fragment { index: None, ..whole }]);
+        let more = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"","function":{"name":null,"arguments":"x"}},{"index":2,"function":null}]}}]}"#;
+        let bare = Fragment { index: Some(0), arguments: "x".to_owned(), ..Fragment::default() };
+        assert_eq!(calls(more), [bare, Fragment { index: Some(2), ..Fragment::default() }]);
+        for none in
+            [r#"{"choices":[{"delta":{"tool_calls":null}}]}"#, r#"{"choices":[{"delta":{"tool_calls":[]}}]}"#]
+        {
+            assert_eq!(calls(none), []);
+        }
     }
 
     #[test]

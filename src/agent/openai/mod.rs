@@ -1,10 +1,12 @@
 //! A model behind an OpenAI-compatible chat completions server.
 //!
-//! Servers differ: what they send is read leniently (`chunk`, `lines`), what is sent to them is
-//! strict (`request`). An answer that was not ended by the server is a failure, never a short or
-//! empty answer (`answer`).
+//! A turn is a row of requests: the tools that the model calls in one answer are carried out, and
+//! their results go with the next (`steps`). Servers differ: what they send is read leniently
+//! (`chunk`, `calls`, `lines`), what is sent to them is strict (`request`). An answer that was not
+//! ended by the server is a failure, never a short or empty answer (`answer`).
 
 mod answer;
+mod calls;
 mod check;
 mod chunk;
 mod key;
@@ -12,8 +14,10 @@ mod lines;
 mod request;
 mod retry;
 mod server;
+mod steps;
 mod trouble;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -21,9 +25,11 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::answer::Answer;
 use self::key::{Key, KeySource};
 use self::server::Server;
 use self::trouble::Trouble;
+use super::tools::{Places, Tools};
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
 use crate::config::OpenAiConfig;
 
@@ -31,6 +37,8 @@ use crate::config::OpenAiConfig;
 #[derive(Debug)]
 pub(super) struct OpenAiBackend {
     connection: Arc<Connection>,
+    /// Where the tools of a session work that names no folder.
+    places: Places,
 }
 
 /// What handles share, but for those that ask for a model of their own.
@@ -43,8 +51,9 @@ struct Connection {
 }
 
 impl OpenAiBackend {
-    /// Reads `agent.openai`. The key is read at each turn, so that a new one needs no restart.
-    pub(super) fn new(config: &OpenAiConfig) -> Result<Self, BuildError> {
+    /// Reads `agent.openai`; the tools work in `home` where no folder is set. The key is read at each
+    /// turn, so that a new one needs no restart.
+    pub(super) fn new(config: &OpenAiConfig, home: &Path) -> Result<Self, BuildError> {
         if config.model.trim().is_empty() {
             return Err(BuildError::NoModel);
         }
@@ -52,7 +61,12 @@ impl OpenAiBackend {
         let http = server.client(config.connect_timeout)?;
         let keys = KeySource::new(config);
         let connection = Connection { server, http, keys, config: config.clone() };
-        Ok(Self { connection: Arc::new(connection) })
+        let places = Places {
+            workdir: config.workdir.clone().unwrap_or_else(|| home.to_path_buf()),
+            home: home.to_path_buf(),
+            key_file: config.api_key_file.clone(),
+        };
+        Ok(Self { connection: Arc::new(connection), places })
     }
 }
 
@@ -78,7 +92,12 @@ impl Backend for OpenAiBackend {
             Some(model) => Arc::new(self.connection.with_model(model)),
             None => Arc::clone(&self.connection),
         };
-        let handle = OpenAiHandle { connection };
+        let mut places = self.places.clone();
+        if let Some(workdir) = &session.workdir {
+            places.workdir.clone_from(workdir);
+        }
+        let tools = Tools::new(&connection.config.tools, places);
+        let handle = OpenAiHandle { connection, tools };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
 }
@@ -86,6 +105,7 @@ impl Backend for OpenAiBackend {
 /// Keeps nothing of its own: each request holds the whole conversation.
 struct OpenAiHandle {
     connection: Arc<Connection>,
+    tools: Tools,
 }
 
 impl Handle for OpenAiHandle {
@@ -96,12 +116,12 @@ impl Handle for OpenAiHandle {
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>> {
         Box::pin(async move {
-            // Dropping the work closes its connection: the server stops as well.
+            // Dropping the work closes its connection and stops its tool: the server stops as well.
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(AgentError::Cancelled),
                 () = output.closed() => Err(AgentError::Cancelled),
-                end = self.connection.converse(&turn, &output) => end,
+                end = steps::take(&self.connection, &self.tools, &turn, &output) => end,
             }
         })
     }
@@ -119,13 +139,16 @@ impl Connection {
     }
 
     /// Asks until there is an answer, a failure that another try would not mend, or no try is left.
-    async fn converse(&self, turn: &Turn, output: &mpsc::Sender<AgentEvent>) -> Result<(), AgentError> {
-        let key = self.keys.read()?;
-        let body = request::body(&self.config, &turn.history, &turn.message);
+    async fn ask_patiently(
+        &self,
+        body: &request::Body<'_>,
+        key: Option<&Key>,
+        output: &mpsc::Sender<AgentEvent>,
+    ) -> Result<Answer, AgentError> {
         let mut tries = 1;
         loop {
-            let (why, asked) = match self.ask(&body, key.as_ref(), output).await {
-                Ok(()) => return Ok(()),
+            let (why, asked) = match self.ask(body, key, output).await {
+                Ok(answer) => return Ok(answer),
                 Err(Trouble::Lasting(why)) => return Err(AgentError::Failed(why)),
                 Err(Trouble::Passing { why, wait }) => (why, wait),
             };
@@ -146,7 +169,7 @@ impl Connection {
         body: &request::Body<'_>,
         key: Option<&Key>,
         output: &mpsc::Sender<AgentEvent>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<Answer, Trouble> {
         let mut request = self.http.post(self.server.completions()).json(body);
         if let Some(key) = key {
             request = request.header(reqwest::header::AUTHORIZATION, key.header());

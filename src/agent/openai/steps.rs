@@ -1,0 +1,158 @@
+//! A turn: the model is asked and its tool calls are carried out, until it has answered.
+
+use std::collections::HashSet;
+
+use tokio::sync::mpsc;
+
+use super::Connection;
+use super::answer::Answer;
+use super::calls::Call;
+use super::key::Key;
+use super::request::{Body, Done, Offered, Talk};
+use crate::agent::tools::Tools;
+use crate::agent::{AgentError, AgentEvent, Turn};
+use crate::domain::event::excerpt;
+
+/// Takes the steps of a turn. Each request that fails is repeated by itself, so no call is carried
+/// out twice.
+///
+/// # Errors
+/// Where a request failed for good, or the model ended without an answer.
+pub(super) async fn take(
+    connection: &Connection,
+    tools: &Tools,
+    turn: &Turn,
+    output: &mpsc::Sender<AgentEvent>,
+) -> Result<(), AgentError> {
+    let key = connection.keys.read()?;
+    let talk = Talk::new(&connection.config, &turn.history, &turn.message);
+    let steps = Steps { connection, tools, key, output, talk, ids: HashSet::new(), said: Said::Nothing };
+    steps.take().await
+}
+
+struct Steps<'a> {
+    connection: &'a Connection,
+    tools: &'a Tools,
+    key: Option<Key>,
+    output: &'a mpsc::Sender<AgentEvent>,
+    talk: Talk<'a>,
+    /// The ids of the calls so far.
+    ids: HashSet<String>,
+    said: Said,
+}
+
+/// Whether there is anything of an answer: words, or calls that were carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Something,
+    Nothing,
+}
+
+impl Steps<'_> {
+    async fn take(mut self) -> Result<(), AgentError> {
+        let offered: Vec<Offered> = self.tools.offered().iter().map(|tool| Offered::new(tool)).collect();
+        if offered.is_empty() {
+            let answer = self.ask(&[]).await?;
+            return self.close(&answer).await;
+        }
+        let most = self.connection.config.max_steps;
+        for _ in 0..most {
+            let answer = self.ask(&offered).await?;
+            if answer.calls.is_empty() {
+                return self.close(&answer).await;
+            }
+            self.carry_out(answer).await?;
+        }
+        self.talk.remind(format!(
+            "[{most} answers with tool calls are the most in one turn. Give your answer now, without tools, and say what is not done.]"
+        ));
+        let answer = self.ask(&[]).await?;
+        self.close(&answer).await?;
+        let limit = format!("\n[ended here: {most} steps with tools are the most (agent.openai.max_steps)]");
+        self.tell(AgentEvent::Text(limit)).await;
+        Ok(())
+    }
+
+    async fn ask(&mut self, offered: &[Offered]) -> Result<Answer, AgentError> {
+        let body = Body::new(&self.connection.config, &self.talk, offered);
+        let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
+        if !answer.text.is_empty() {
+            self.said = Said::Something;
+        }
+        Ok(answer)
+    }
+
+    /// Carries the calls of an answer out, one after the other. Each is told before it acts.
+    async fn carry_out(&mut self, answer: Answer) -> Result<(), AgentError> {
+        if let Some(cut) = cut(&answer.finish) {
+            return Err(self.failed(&format!("{cut} within a tool call, so nothing of it was done")));
+        }
+        let mut done = Vec::with_capacity(answer.calls.len());
+        for Call { id, name, arguments } in answer.calls {
+            let id = self.own_id(id);
+            let call = id.clone();
+            let told = AgentEvent::ToolCall { call, name: name.clone(), arguments: arguments.clone() };
+            self.tell(told).await;
+            let (ok, result) = match self.tools.call(&name, &arguments).await {
+                Ok(result) => (true, result),
+                Err(error) => (false, format!("error: {error}")),
+            };
+            self.tell(AgentEvent::ToolResult { call: id.clone(), ok, output: result.clone() }).await;
+            done.push(Done { id, name, arguments, result });
+        }
+        self.said = Said::Something;
+        self.talk.add(answer.text, done);
+        Ok(())
+    }
+
+    /// The id of a call: the server's where no other call of the turn has it.
+    fn own_id(&mut self, given: Option<String>) -> String {
+        let mut id = given.unwrap_or_else(|| "call_1".to_owned());
+        let mut number = self.ids.len();
+        while !self.ids.insert(id.clone()) {
+            number += 1;
+            id = format!("call_{number}");
+        }
+        id
+    }
+
+    /// Judges an answer that is the last of the turn.
+    async fn close(&self, answer: &Answer) -> Result<(), AgentError> {
+        let cut = cut(&answer.finish);
+        if !answer.calls.is_empty() {
+            let names: Vec<String> = answer.calls.iter().map(|call| excerpt(&call.name)).collect();
+            let names = names.join(", ");
+            if answer.text.is_empty() {
+                let why = format!("calls tools where none were offered ({names}), instead of an answer");
+                return Err(self.failed(&format!("the model {why} (finish reason {:?})", answer.finish)));
+            }
+            self.tell(AgentEvent::Text(format!("\n[not called, as no tools were offered: {names}]"))).await;
+        } else if self.said == Said::Nothing {
+            return Err(
+                self.failed(&format!("the model gave an empty answer (finish reason {:?})", answer.finish))
+            );
+        }
+        if let Some(cut) = cut {
+            self.tell(AgentEvent::Text(format!("\n[cut here: {cut}]"))).await;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, what: &str) -> AgentError {
+        AgentError::Failed(format!("{}: {what}", self.connection.server))
+    }
+
+    /// Sends an event; a closed channel ends the turn elsewhere.
+    async fn tell(&self, event: AgentEvent) {
+        let _ = self.output.send(event).await;
+    }
+}
+
+/// What cut an answer, by the server's word; none where the model ended it itself.
+fn cut(finish: &str) -> Option<&'static str> {
+    match finish {
+        "length" => Some("the model came to its limit of tokens"),
+        "content_filter" => Some("the server's filter stopped the model"),
+        _ => None,
+    }
+}

@@ -1,0 +1,349 @@
+//! What the built-in agent can do besides talk.
+//!
+//! A tool is a file with an entry in [`TABLE`]: what the model is told of it, and what it does. All
+//! that can go wrong with a call is an answer to the model, which may then do better.
+
+mod output;
+mod read_file;
+mod search_files;
+mod workdir;
+
+use std::io;
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::ToolName;
+use crate::domain::event::excerpt;
+
+pub(super) use self::workdir::Places;
+use self::workdir::Workdir;
+
+/// A tool.
+pub(super) struct Tool {
+    /// Its name.
+    pub(super) name: ToolName,
+    /// What it is for, as the model is told.
+    pub(super) about: &'static str,
+    parameters: &'static [Parameter],
+    run: fn(Value, &Workdir, &CancellationToken) -> Result<String, ToolError>,
+}
+
+/// One value that a tool takes.
+struct Parameter {
+    name: &'static str,
+    about: &'static str,
+    kind: Kind,
+    need: Need,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    /// A whole number from 1.
+    Count,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+const TABLE: &[Tool] = &[read_file::TOOL, search_files::TOOL];
+
+impl Tool {
+    /// Its parameters as a JSON schema.
+    pub(super) fn schema(&self) -> Value {
+        let properties: Map<String, Value> = self
+            .parameters
+            .iter()
+            .map(|parameter| {
+                let Parameter { name, about, kind, .. } = parameter;
+                let schema = match kind {
+                    Kind::Text => json!({"type": "string", "description": about}),
+                    Kind::Count => json!({"type": "integer", "minimum": 1, "description": about}),
+                };
+                ((*name).to_owned(), schema)
+            })
+            .collect();
+        let required: Vec<&str> = self.required().collect();
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
+    }
+
+    fn required(&self) -> impl Iterator<Item = &'static str> {
+        self.parameters
+            .iter()
+            .filter(|parameter| parameter.need == Need::Required)
+            .map(|parameter| parameter.name)
+    }
+}
+
+/// The tools that a session's agent may call, and where they work.
+#[derive(Clone)]
+pub(super) struct Tools {
+    offered: Vec<&'static Tool>,
+    places: Places,
+}
+
+impl Tools {
+    /// The tools with these names, for one session.
+    pub(super) fn new(names: &[ToolName], places: Places) -> Self {
+        let offered = TABLE.iter().filter(|tool| names.contains(&tool.name)).collect();
+        Self { offered, places }
+    }
+
+    /// The tools that may be called.
+    pub(super) fn offered(&self) -> &[&'static Tool] {
+        &self.offered
+    }
+
+    /// Carries a call out, away from the threads that must not wait. Dropping it stops the tool.
+    ///
+    /// # Errors
+    /// Where the call can't be carried out or failed; the text is for the model.
+    pub(super) async fn call(&self, name: &str, arguments: &str) -> Result<String, ToolError> {
+        let tool = self.tool(name)?;
+        let arguments =
+            object(arguments).map_err(|why| ToolError::Arguments { tool: tool.name.word(), why })?;
+        let (places, stop) = (self.places.clone(), CancellationToken::new());
+        let _stopped_with_the_call = stop.clone().drop_guard();
+        let work = tokio::task::spawn_blocking(move || {
+            let workdir = Workdir::open(&places)?;
+            (tool.run)(arguments, &workdir, &stop)
+        });
+        work.await.unwrap_or_else(|error| Err(ToolError::Crashed(error.to_string())))
+    }
+
+    fn tool(&self, name: &str) -> Result<&'static Tool, ToolError> {
+        let found = self.offered.iter().find(|tool| tool.name.word() == name);
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = self.offered.iter().map(|tool| tool.name.word()).collect();
+            ToolError::Unknown { name: excerpt(name), names: names.join(", ") }
+        })
+    }
+}
+
+/// Why a call has no result, in words for the model.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ToolError {
+    /// No tool has the name.
+    #[error("there is no tool {name:?}; the tools are: {names}")]
+    Unknown {
+        /// The name that was called.
+        name: String,
+        /// The names that exist.
+        names: String,
+    },
+    /// The arguments are not what the schema says.
+    #[error("{tool} was not called, its arguments are wrong: {why}")]
+    Arguments {
+        /// The tool.
+        tool: &'static str,
+        /// What is wrong with them.
+        why: String,
+    },
+    /// The working directory is not there.
+    #[error("the working directory {} can't be opened: {source} (agent.openai.workdir)", path.display())]
+    NoWorkdir {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The path leads out of the working directory.
+    #[error("{path} is outside the working directory {}; only what is inside can be opened", workdir.display())]
+    Outside {
+        /// The path as the model gave it.
+        path: String,
+        /// The directory.
+        workdir: PathBuf,
+    },
+    /// The file belongs to the engine and holds what no model may see.
+    #[error("{path} is not opened: it belongs to the settings, the store or the keys of the engine")]
+    Secret {
+        /// The file.
+        path: String,
+    },
+    /// A folder, where a file is needed.
+    #[error("{path} is a folder; search_files without a pattern lists its files")]
+    Folder {
+        /// The folder.
+        path: String,
+    },
+    /// A device, a pipe or a socket.
+    #[error("{path} is no regular file")]
+    Special {
+        /// It.
+        path: String,
+    },
+    /// No text.
+    #[error("{path} is a binary file ({bytes} bytes), no text")]
+    Binary {
+        /// The file.
+        path: String,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file has fewer lines.
+    #[error("{path} has {lines} lines, so there is none from offset {offset} on")]
+    BehindTheEnd {
+        /// The file.
+        path: String,
+        /// How many it has.
+        lines: u64,
+        /// The first that was asked for.
+        offset: u64,
+    },
+    /// The system refuses.
+    #[error("{path} can't be read: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The turn was stopped.
+    #[error("stopped")]
+    Stopped,
+    /// A mistake in the tool.
+    #[error("the tool crashed: {0}")]
+    Crashed(String),
+}
+
+/// Reads arguments as a JSON object. Some models write nothing where they give none.
+fn object(arguments: &str) -> Result<Value, String> {
+    if arguments.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    match serde_json::from_str(arguments) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        Ok(_) => Err(format!("{} is no JSON object", excerpt(arguments))),
+        Err(error) => Err(format!("{} is not JSON: {error}", excerpt(arguments))),
+    }
+}
+
+/// Reads arguments as a tool wants them.
+fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, ToolError> {
+    serde_json::from_value(arguments)
+        .map_err(|error| ToolError::Arguments { tool: tool.word(), why: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn tools(names: &[ToolName], folder: &tempfile::TempDir) -> Tools {
+        let path = folder.path().to_path_buf();
+        Tools::new(names, Places { workdir: path.clone(), home: path.join("home"), key_file: None })
+    }
+
+    async fn refused(name: &str, arguments: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = tools(&[ToolName::ReadFile, ToolName::SearchFiles], &folder);
+        tools.call(name, arguments).await.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn each_tool_takes_what_its_schema_says_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a"), "a\n").unwrap();
+        let places =
+            Places { workdir: folder.path().to_path_buf(), home: folder.path().join("home"), key_file: None };
+        let workdir = Workdir::open(&places).unwrap();
+        let run = |tool: &Tool, arguments: &Map<String, Value>| {
+            (tool.run)(Value::Object(arguments.clone()), &workdir, &CancellationToken::new())
+        };
+        for tool in TABLE {
+            let value = |parameter: &Parameter| match parameter.kind {
+                Kind::Text => json!("a"),
+                Kind::Count => json!(1),
+            };
+            let all: Map<String, Value> = tool
+                .parameters
+                .iter()
+                .map(|parameter| (parameter.name.to_owned(), value(parameter)))
+                .collect();
+            run(tool, &all).unwrap();
+            for parameter in tool.parameters {
+                let mut fewer = all.clone();
+                fewer.remove(parameter.name);
+                let missing = matches!(run(tool, &fewer), Err(ToolError::Arguments { .. }));
+                assert_eq!(missing, parameter.need == Need::Required, "{}", parameter.name);
+                let mut other = all.clone();
+                other.insert(parameter.name.to_owned(), json!(["no"]));
+                let wrong = run(tool, &other);
+                assert!(matches!(wrong, Err(ToolError::Arguments { .. })), "{}", parameter.name);
+            }
+            let mut more = all;
+            more.insert("colour".to_owned(), json!("red"));
+            assert!(run(tool, &more).unwrap_err().to_string().contains("unknown field `colour`"));
+        }
+    }
+
+    #[test]
+    fn a_schema_has_no_nulls() {
+        for tool in TABLE {
+            let schema = tool.schema();
+            assert!(!schema.to_string().contains("null"), "{schema}");
+            assert_eq!(schema["type"], "object");
+            let required: Vec<&str> = tool.required().collect();
+            assert_eq!(schema["required"], json!(required));
+        }
+        assert_eq!(read_file::TOOL.schema()["required"], json!(["path"]));
+    }
+
+    #[test]
+    fn every_name_in_the_settings_has_its_tool() {
+        let names: Vec<&str> = TABLE.iter().map(|tool| tool.name.word()).collect();
+        assert_eq!(names, ToolName::WORDS);
+    }
+
+    #[tokio::test]
+    async fn an_unknown_tool_is_answered_with_those_that_exist() {
+        let refused = refused("rm", "{}").await;
+        assert_eq!(refused, "there is no tool \"rm\"; the tools are: read_file, search_files");
+        let folder = tempfile::tempdir().unwrap();
+        let one = tools(&[ToolName::SearchFiles], &folder);
+        assert_eq!(one.offered().len(), 1);
+        let off = one.call("read_file", r#"{"path":"a"}"#).await.unwrap_err();
+        assert!(matches!(off, ToolError::Unknown { .. }), "a tool that is switched off is unknown");
+    }
+
+    #[tokio::test]
+    async fn arguments_that_are_no_object_of_the_schema_are_answered_with_what_is_wrong() {
+        for (arguments, why) in [
+            (r#"{"path":"#, "is not JSON: EOF"),
+            (r#"["a"]"#, "is no JSON object"),
+            ("", "missing field `path`"),
+            ("{}", "missing field `path`"),
+            (r#"{"path":3}"#, "invalid type: integer `3`, expected a string"),
+            (r#"{"path":"a","offset":0}"#, "expected a nonzero"),
+            (r#"{"path":"a","limit":-1}"#, "expected a nonzero"),
+            (r#"{"file":"a"}"#, "unknown field `file`, expected one of `path`, `offset`, `limit`"),
+        ] {
+            let refused = refused("read_file", arguments).await;
+            assert!(refused.starts_with("read_file was not called, its arguments are wrong: "), "{refused}");
+            assert!(refused.contains(why), "{arguments}: {refused}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_working_directory_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = tools(&[ToolName::ReadFile], &folder);
+        let path = folder.path().to_path_buf();
+        drop(folder);
+        let refused = tools.call("read_file", r#"{"path":"a"}"#).await.unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("the working directory {}", path.display())), "{refused}");
+        assert!(refused.contains("agent.openai.workdir"), "{refused}");
+    }
+}

@@ -1,0 +1,479 @@
+//! The built-in agent's tools, called by a server that does what a test writes down.
+
+use std::fs;
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use switchboard::agent::{AgentError, AgentEvent};
+use switchboard::config::{AgentConfig, BackendKind, ToolName};
+use switchboard::domain::session::Usage;
+use tempfile::TempDir;
+
+use crate::chat_server::{ChatServer, End, Reply};
+use crate::stage::{Call, Played, build, config, real};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        real("tools_are_offered_by_schema_and_only_those_that_are_switched_on", offers_tools),
+        real("tools_are_called_and_their_results_go_with_the_next_request", calls_a_tool),
+        real("tools_arguments_may_be_split_at_every_byte", split_anywhere),
+        real("tools_are_called_by_servers_that_do_not_stream", whole_document),
+        real("tools_of_one_answer_are_called_one_after_the_other", two_calls),
+        real("tools_calls_get_an_id_where_the_server_gives_none_or_twice_the_same", own_ids),
+        real("tools_text_before_and_after_a_call_is_one_answer", text_around),
+        real("tools_turn_without_last_words_is_no_failure", silent_end),
+        real("tools_usage_is_told_for_each_request", usage),
+        real("tools_unknown_name_is_answered_with_the_names", unknown_tool),
+        real("tools_wrong_arguments_are_answered_and_sent_back_tame", bad_arguments),
+        real("tools_call_cut_by_the_limit_of_tokens_is_not_made", cut_by_length),
+        real("tools_call_on_a_stream_without_an_end_is_not_made_but_asked_for_again", broken_stream),
+        real("tools_call_behind_words_on_a_stream_without_an_end_fails_the_turn", broken_behind_words),
+        real("tools_call_in_a_whole_answer_counts_though_the_connection_breaks", broken_after_finish),
+        real("tools_busy_server_between_steps_is_asked_again_and_nothing_is_called_twice", busy_between),
+        real("tools_tries_are_counted_for_each_request", tries_between),
+        real("tools_endless_calls_end_at_the_limit_of_steps", step_limit),
+        real("tools_calls_beyond_the_limit_are_not_made", beyond_the_limit),
+        real("tools_calls_that_nobody_offered_are_not_made", nothing_offered),
+        real("tools_calls_without_an_end_are_given_up", endless_calls),
+        real("tools_stop_in_the_middle_of_a_call", stops_in_a_call),
+        real("tools_work_in_the_sessions_own_folder_first", sessions_folder),
+        real("tools_never_open_the_key_file", key_file),
+    ]
+}
+
+const DONE: &str = "[DONE]";
+const HELLO: &str = r#"{"choices":[{"delta":{"content":"Hello"}}]}"#;
+const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+
+/// A folder with a file, a server, and the settings for both.
+struct Room {
+    folder: TempDir,
+    server: ChatServer,
+    config: AgentConfig,
+}
+
+impl Room {
+    async fn with(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.txt"), "first\nsecond\n").unwrap();
+        let server = ChatServer::start(replies).await;
+        let mut config = config(BackendKind::OpenAi);
+        config.openai.base_url = server.base_url();
+        config.openai.model = "tiny".to_owned();
+        config.openai.tools = vec![ToolName::ReadFile, ToolName::SearchFiles];
+        config.openai.workdir = Some(folder.path().to_path_buf());
+        Self { folder, server, config }
+    }
+
+    async fn play(&self) -> Played {
+        Call::new("hi").play(&*build(&self.config)).await
+    }
+
+    /// The messages of a request, from the first that the turn itself added.
+    fn added(&self, request: usize) -> Vec<Value> {
+        let body = &self.server.requests()[request].body;
+        body["messages"].as_array().unwrap()[1..].to_vec()
+    }
+}
+
+fn fragment(index: u64, more: Value) -> String {
+    let mut call = json!({"index": index});
+    call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"choices": [{"delta": {"tool_calls": [call]}}]}).to_string()
+}
+
+/// A whole call in one piece.
+fn whole(index: u64, id: &str, name: &str, arguments: &str) -> String {
+    fragment(index, json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
+}
+
+fn finish(reason: &str) -> String {
+    json!({"choices": [{"delta": {}, "finish_reason": reason}]}).to_string()
+}
+
+fn calling(events: &[String]) -> Reply {
+    let end = [finish("tool_calls"), DONE.to_owned()];
+    let events: Vec<&str> = events.iter().chain(&end).map(String::as_str).collect();
+    Reply::events(&events)
+}
+
+fn read_a() -> Reply {
+    calling(&[whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#)])
+}
+
+fn hello() -> Reply {
+    Reply::events(&[HELLO, STOP, DONE])
+}
+
+fn called(played: &Played) -> Vec<(String, String, String)> {
+    let calls = played.events.iter().filter_map(|event| match event.clone() {
+        AgentEvent::ToolCall { call, name, arguments } => Some((call, name, arguments)),
+        _ => None,
+    });
+    calls.collect()
+}
+
+fn results(played: &Played) -> Vec<(String, bool, String)> {
+    let results = played.events.iter().filter_map(|event| match event.clone() {
+        AgentEvent::ToolResult { call, ok, output } => Some((call, ok, output)),
+        _ => None,
+    });
+    results.collect()
+}
+
+const A_TXT: &str = "1\tfirst\n2\tsecond";
+
+async fn offers_tools() {
+    let mut room = Room::with([hello()]).await;
+    room.play().await;
+    room.config.openai.tools = vec![ToolName::ReadFile];
+    room.play().await;
+    room.config.openai.tools = vec![];
+    room.play().await;
+    let requests = room.server.requests();
+    let names = |request: usize| -> Vec<&str> {
+        let tools = requests[request].body["tools"].as_array().unwrap();
+        tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
+    };
+    assert_eq!(names(0), ["read_file", "search_files"]);
+    assert_eq!(names(1), ["read_file"]);
+    assert!(requests[2].body.get("tools").is_none(), "{}", requests[2].body);
+    let tool = &requests[1].body["tools"][0];
+    assert_eq!(tool["type"], "function");
+    let function = tool["function"].as_object().unwrap();
+    assert_eq!(function.keys().collect::<Vec<_>>(), ["name", "description", "parameters"]);
+    assert_eq!(function["parameters"]["properties"]["path"]["type"], "string");
+    assert!(!requests[0].body.to_string().contains("null"), "{}", requests[0].body);
+}
+
+async fn calls_a_tool() {
+    let room = Room::with([read_a(), hello()]).await;
+    let played = room.play().await;
+    assert_eq!(played.end, Ok(()));
+    let arguments = r#"{"path":"a.txt"}"#;
+    assert_eq!(
+        played.events,
+        [
+            AgentEvent::Model("tiny".into()),
+            AgentEvent::ToolCall {
+                call: "c-1".into(),
+                name: "read_file".into(),
+                arguments: arguments.into()
+            },
+            AgentEvent::ToolResult { call: "c-1".into(), ok: true, output: A_TXT.into() },
+            AgentEvent::Model("tiny".into()),
+            AgentEvent::Text("Hello".into()),
+        ]
+    );
+    let call =
+        json!({"id": "c-1", "type": "function", "function": {"name": "read_file", "arguments": arguments}});
+    let expected = [
+        json!({"role": "assistant", "tool_calls": [call]}),
+        json!({"role": "tool", "tool_call_id": "c-1", "content": A_TXT}),
+    ];
+    assert_eq!(room.added(1), expected);
+    let requests = room.server.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0].body["tools"], requests[1].body["tools"]);
+}
+
+async fn split_anywhere() {
+    let arguments = r#"{"path":"Grüße 🦀.txt"}"#;
+    let room = |replies: Vec<Reply>| async move {
+        let room = Room::with(replies).await;
+        fs::write(room.folder.path().join("Grüße 🦀.txt"), "found").unwrap();
+        room
+    };
+    // In every place where a fragment can end …
+    for cut in (0..=arguments.len()).filter(|cut| arguments.is_char_boundary(*cut)) {
+        let (head, tail) = arguments.split_at(cut);
+        let reply = calling(&[
+            whole(0, "c-1", "read_file", head),
+            fragment(0, json!({"function": {"arguments": tail}})),
+        ]);
+        let room = room(vec![reply, hello()]).await;
+        let played = room.play().await;
+        assert_eq!(called(&played), [("c-1".into(), "read_file".into(), arguments.into())], "cut at {cut}");
+        assert_eq!(results(&played)[0].2, "1\tfound");
+    }
+    // … and each byte of the stream by itself.
+    let events = [whole(0, "c-1", "read_file", arguments), finish("tool_calls"), DONE.to_owned()];
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let bytes: Vec<&[u8]> = body.as_bytes().chunks(1).collect();
+    let room = room(vec![Reply::pieces(&bytes), hello()]).await;
+    let played = room.play().await;
+    assert_eq!(called(&played), [("c-1".into(), "read_file".into(), arguments.into())]);
+}
+
+async fn whole_document() {
+    for arguments in [json!(r#"{"path":"a.txt"}"#), json!({"path": "a.txt"})] {
+        let call = json!({"id": "c-9", "type": "function", "function": {"name": "read_file", "arguments": arguments}});
+        let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+        let document = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).to_string();
+        let reply = Reply::status("200 OK", &["content-type: application/json"], &document);
+        let room = Room::with([reply, hello()]).await;
+        let played = room.play().await;
+        assert_eq!(results(&played), [("c-9".into(), true, A_TXT.into())]);
+        assert_eq!(played.text(), "Hello");
+    }
+}
+
+async fn two_calls() {
+    let reply = calling(&[
+        fragment(0, json!({"id": "c-1", "function": {"name": "read_file", "arguments": ""}})),
+        fragment(1, json!({"id": "c-2", "function": {"name": "search_files", "arguments": "{\"patt"}})),
+        fragment(0, json!({"function": {"arguments": "{\"path\":\"a.txt\"}"}})),
+        fragment(1, json!({"function": {"arguments": "ern\":\"sec\"}"}})),
+    ]);
+    let room = Room::with([reply, hello()]).await;
+    let played = room.play().await;
+    let steps = played.events.iter().filter_map(|event| match event {
+        AgentEvent::ToolCall { call, .. } => Some(format!("call {call}")),
+        AgentEvent::ToolResult { call, output, .. } => Some(format!("{call}: {output}")),
+        _ => None,
+    });
+    let expected =
+        ["call c-1".to_owned(), format!("c-1: {A_TXT}"), "call c-2".into(), "c-2: a.txt:2: second".into()];
+    assert_eq!(steps.collect::<Vec<_>>(), expected);
+    let added = room.added(1);
+    assert_eq!(added[0]["tool_calls"].as_array().unwrap().len(), 2);
+    assert_eq!((&added[1]["tool_call_id"], &added[2]["tool_call_id"]), (&json!("c-1"), &json!("c-2")));
+    assert_eq!(added.len(), 3);
+}
+
+async fn own_ids() {
+    let nameless = json!({"function": {"name": "read_file", "arguments": "{\"path\":\"a.txt\"}"}});
+    let replies = [calling(&[fragment(0, nameless)]), read_a(), read_a(), hello()];
+    let room = Room::with(replies).await;
+    let played = room.play().await;
+    let ids: Vec<String> = called(&played).into_iter().map(|call| call.0).collect();
+    assert_eq!(ids, ["call_1", "c-1", "call_3"]);
+    assert_eq!(results(&played).into_iter().map(|result| result.0).collect::<Vec<_>>(), ids);
+    let sent: Vec<Value> = room.added(3).iter().filter_map(|one| one.get("tool_call_id").cloned()).collect();
+    assert_eq!(sent, ids);
+}
+
+async fn text_around() {
+    let before = r#"{"choices":[{"delta":{"content":"I look. "}}]}"#.to_owned();
+    let reply = calling(&[before, whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#)]);
+    let room = Room::with([reply, hello()]).await;
+    let played = room.play().await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "I look. Hello".to_owned()));
+    assert_eq!(room.added(1)[0]["content"], "I look. ");
+}
+
+async fn silent_end() {
+    let room = Room::with([read_a(), Reply::events(&[STOP, DONE])]).await;
+    let played = room.play().await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), String::new()));
+    assert_eq!(results(&played).len(), 1);
+}
+
+async fn usage() {
+    let used = |input: u64| {
+        json!({"choices": [], "usage": {"prompt_tokens": input, "completion_tokens": 2}}).to_string()
+    };
+    let call = whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#);
+    let room = Room::with([
+        Reply::events(&[&call, &finish("tool_calls"), &used(10), DONE]),
+        Reply::events(&[HELLO, STOP, &used(30), DONE]),
+    ])
+    .await;
+    let played = room.play().await;
+    let mut sum = Usage::default();
+    for event in &played.events {
+        if let AgentEvent::Usage(usage) = event {
+            sum.add(usage);
+        }
+    }
+    assert_eq!(sum, Usage { input: 40, output: 4, ..Usage::default() });
+}
+
+async fn unknown_tool() {
+    let room = Room::with([calling(&[whole(0, "c-1", "rm -rf", "{}")]), hello()]).await;
+    let played = room.play().await;
+    let words = "error: there is no tool \"rm -rf\"; the tools are: read_file, search_files";
+    assert_eq!(results(&played), [("c-1".into(), false, words.into())]);
+    assert_eq!(played.text(), "Hello");
+    let added = room.added(1);
+    assert_eq!(added[0]["tool_calls"][0]["function"]["name"], "rm_-rf");
+    assert_eq!(added[1]["content"], words);
+}
+
+async fn bad_arguments() {
+    for (arguments, why, sent) in [
+        (r#"{"path":"a."#, "is not JSON", "{}"),
+        (r#"["a.txt"]"#, "is no JSON object", "{}"),
+        (r#"{"path":7}"#, "expected a string", r#"{"path":7}"#),
+        ("", "missing field `path`", "{}"),
+    ] {
+        let room = Room::with([calling(&[whole(0, "c-1", "read_file", arguments)]), hello()]).await;
+        let played = room.play().await;
+        assert_eq!(called(&played)[0].2, arguments, "the call is told as it came");
+        let (_, ok, output) = &results(&played)[0];
+        assert!(!ok && output.contains(why), "{arguments}: {output}");
+        assert_eq!(played.text(), "Hello");
+        let added = room.added(1);
+        assert_eq!(added[0]["tool_calls"][0]["function"]["arguments"], sent);
+        assert_eq!(added[1]["content"], **output);
+    }
+}
+
+async fn cut_by_length() {
+    // The arguments look whole, and still may be a part.
+    let call = whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#);
+    for (reason, words) in [("length", "limit of tokens"), ("content_filter", "filter")] {
+        let room = Room::with([Reply::events(&[HELLO, &call, &finish(reason), DONE])]).await;
+        let played = room.play().await;
+        assert!(played.failure().contains(words), "{}", played.failure());
+        assert!(played.failure().contains("nothing of it was done"), "{}", played.failure());
+        assert_eq!((called(&played), played.text()), (vec![], "Hello".to_owned()));
+        assert_eq!(room.server.requests().len(), 1);
+    }
+}
+
+async fn broken_stream() {
+    let call = whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#);
+    for end in [End::Clean, End::Broken] {
+        let room = Room::with([Reply::events(&[&call]).ending(end), hello()]).await;
+        let played = room.play().await;
+        assert_eq!((called(&played), played.text()), (vec![], "Hello".to_owned()));
+        assert!(matches!(played.events[1], AgentEvent::Retrying { attempt: 2, .. }), "{:?}", played.events);
+        assert_eq!(room.added(1), Vec::<Value>::new(), "the same request once more");
+    }
+}
+
+async fn broken_behind_words() {
+    let call = whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#);
+    let room = Room::with([Reply::events(&[HELLO, &call]).ending(End::Broken)]).await;
+    let played = room.play().await;
+    assert!(played.failure().contains("the connection to"), "{}", played.failure());
+    assert_eq!((called(&played), played.text()), (vec![], "Hello".to_owned()));
+    assert_eq!(room.server.requests().len(), 1);
+}
+
+async fn broken_after_finish() {
+    let call = whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#);
+    let cut = Reply::events(&[&call, &finish("tool_calls")]).ending(End::Broken);
+    let room = Room::with([cut, hello()]).await;
+    let played = room.play().await;
+    assert_eq!((results(&played).len(), played.text()), (1, "Hello".to_owned()));
+}
+
+fn busy() -> Reply {
+    Reply::status("429 Too Many Requests", &["retry-after: 0"], r#"{"error":{"message":"slow down"}}"#)
+}
+
+async fn busy_between() {
+    let room = Room::with([read_a(), busy(), hello()]).await;
+    let played = room.play().await;
+    assert_eq!(played.end, Ok(()));
+    assert_eq!((called(&played).len(), played.text()), (1, "Hello".to_owned()));
+    let requests = room.server.requests();
+    assert_eq!(requests.len(), 3);
+    assert_eq!(requests[1].body, requests[2].body, "the request that failed, and no other");
+}
+
+async fn tries_between() {
+    let mut room = Room::with([busy(), read_a(), busy(), hello(), read_a(), busy()]).await;
+    room.config.openai.max_retries = 1;
+    let played = room.play().await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "Hello".to_owned()));
+    let played = room.play().await;
+    assert!(played.failure().ends_with("slow down (tried 2 times)"), "{}", played.failure());
+    assert_eq!(called(&played).len(), 1);
+    assert_eq!(room.server.requests().len(), 7);
+}
+
+async fn step_limit() {
+    let mut room = Room::with([read_a(), read_a(), hello()]).await;
+    room.config.openai.max_steps = 2;
+    let played = room.play().await;
+    assert_eq!(played.end, Ok(()));
+    assert_eq!(called(&played).len(), 2);
+    assert_eq!(
+        played.text(),
+        "Hello\n[ended here: 2 steps with tools are the most (agent.openai.max_steps)]"
+    );
+    let requests = room.server.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests[1].body.get("tools").is_some());
+    assert!(requests[2].body.get("tools").is_none(), "the last request offers no tools");
+    let last = room.added(2).pop().unwrap();
+    assert_eq!(last["role"], "user");
+    assert!(last["content"].as_str().unwrap().contains("Give your answer now"), "{last}");
+}
+
+async fn beyond_the_limit() {
+    let mut room = Room::with([read_a()]).await;
+    room.config.openai.max_steps = 2;
+    let played = room.play().await;
+    assert!(played.failure().contains("where none were offered (read_file)"), "{}", played.failure());
+    assert_eq!((called(&played).len(), room.server.requests().len()), (2, 3));
+}
+
+async fn nothing_offered() {
+    let call = whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#);
+    let talking = Reply::events(&[HELLO, &call, &finish("tool_calls"), DONE]);
+    let mut room = Room::with([talking, read_a()]).await;
+    room.config.openai.tools = vec![];
+    let played = room.play().await;
+    assert_eq!(played.end, Ok(()));
+    assert_eq!(played.text(), "Hello\n[not called, as no tools were offered: read_file]");
+    let played = room.play().await;
+    assert!(played.failure().contains("where none were offered (read_file)"), "{}", played.failure());
+    assert_eq!((called(&played), room.server.requests().len()), (vec![], 2));
+}
+
+async fn endless_calls() {
+    let more = fragment(0, json!({"function": {"name": "read_file", "arguments": "x".repeat(600_000)}}));
+    let room = Room::with([Reply::events(&[&more, &more]).ending(End::Silent)]).await;
+    let played = room.play().await;
+    assert!(played.failure().contains("tool calls that do not end"), "{}", played.failure());
+    assert_eq!(called(&played), []);
+}
+
+async fn stops_in_a_call() {
+    let endless = r#"{"path":"endless.txt","offset":1000000000}"#;
+    let room = Room::with([calling(&[whole(0, "c-1", "read_file", endless)])]).await;
+    // Text at its beginning, and then a hole: hours of reading, which the end of the test waits for.
+    let file = room.folder.path().join("endless.txt");
+    fs::write(&file, "text\n".repeat(10_000)).unwrap();
+    fs::File::options().write(true).open(&file).unwrap().set_len(1 << 40).unwrap();
+    let call = Call::new("hi");
+    let cancel = call.cancel.clone();
+    let backend = build(&room.config);
+    let played = call
+        .play_watching(&*backend, async |event| {
+            if matches!(event, AgentEvent::ToolCall { .. }) {
+                cancel.cancel();
+            }
+        })
+        .await;
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+    assert_eq!(results(&played), []);
+    assert_eq!(room.server.requests().len(), 1);
+}
+
+async fn sessions_folder() {
+    let room = Room::with([read_a(), hello()]).await;
+    let own = tempfile::tempdir().unwrap();
+    fs::write(own.path().join("a.txt"), "of the session").unwrap();
+    let mut call = Call::new("hi");
+    call.workdir = Some(own.path().to_path_buf());
+    let played = call.play(&*build(&room.config)).await;
+    assert_eq!(results(&played)[0].2, "1\tof the session");
+}
+
+async fn key_file() {
+    let mut room =
+        Room::with([calling(&[whole(0, "c-1", "read_file", r#"{"path":"secret"}"#)]), hello()]).await;
+    let file = room.folder.path().join("secret");
+    fs::write(&file, "sk-canary\n").unwrap();
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    room.config.openai.api_key_file = Some(file);
+    let played = room.play().await;
+    let (_, ok, output) = &results(&played)[0];
+    assert!(!ok && output.contains("keys of the engine"), "{output}");
+    assert!(!format!("{played:?}").contains("sk-canary"), "{played:?}");
+}
