@@ -240,6 +240,10 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 mod tests {
     use super::*;
     use std::fs;
+    use std::time::Duration;
+    use tokio::runtime::Handle;
+    use tokio::sync::Notify;
+    use tokio::time::timeout;
 
     fn tools(names: &[ToolName], folder: &tempfile::TempDir) -> Tools {
         let path = folder.path().to_path_buf();
@@ -334,6 +338,30 @@ mod tests {
             assert!(refused.starts_with("read_file was not called, its arguments are wrong: "), "{refused}");
             assert!(refused.contains(why), "{arguments}: {refused}");
         }
+    }
+
+    static BEGAN: Notify = Notify::const_new();
+    static ENDED: Notify = Notify::const_new();
+
+    #[tokio::test]
+    async fn a_call_that_is_dropped_stops_its_tool() {
+        static ENDLESS: Tool = Tool {
+            name: ToolName::ReadFile,
+            about: "Works until it is stopped.",
+            parameters: &[],
+            run: |_, _, stop| {
+                BEGAN.notify_one();
+                Handle::current().block_on(stop.cancelled());
+                ENDED.notify_one();
+                Err(ToolError::Stopped)
+            },
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let tools = Tools { offered: vec![&ENDLESS], ..tools(&[], &folder) };
+        let call = tokio::spawn(async move { tools.call("read_file", "{}").await });
+        BEGAN.notified().await;
+        call.abort();
+        timeout(Duration::from_secs(60), ENDED.notified()).await.expect("it still works");
     }
 
     #[tokio::test]
