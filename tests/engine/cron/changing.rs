@@ -150,8 +150,8 @@ async fn what_passed_is_refused_for_a_one_shot_and_a_moment_is_not() {
     world.agent.next_turn().await.answer("done").await;
     assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
     let refused = world.save(job("old", "2026-11-23T12:00")).await.unwrap_err().to_string();
-    assert!(refused.contains("\"2026-11-23T12:00\": is past, by 168 h 0 min: "), "{refused}");
-    assert!(refused.ends_with("a one-shot may be at most 2 min 0 s late"), "{refused}");
+    assert!(refused.contains("\"2026-11-23T12:00\": is past, by 168 h 00 min: "), "{refused}");
+    assert!(refused.ends_with("a one-shot may be at most 2 min 00 s late"), "{refused}");
     assert!(!file(&world).contains("old"));
     world.advance(600).await;
     world = world.restart(Setup::default()).await;
