@@ -26,10 +26,8 @@ impl StillClock {
         Arc::new(Self { began_at, began: Instant::now(), _held: held })
     }
 
-    /// Moves the time on, once every task that was woken has set its timers by the time as it is: the
-    /// runtime goes on with the test itself before it comes to them.
+    /// Moves the time on.
     pub async fn advance(&self, by: Duration) {
-        tokio::task::yield_now().await;
         tokio::time::advance(by).await;
     }
 }
