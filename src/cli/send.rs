@@ -207,15 +207,13 @@ impl<'o> Waiting<'o> {
         if Some(piece.turn) != self.turn || piece.stream != StreamKind::Text {
             return Ok(());
         }
-        self.look_for_notice(piece.turn).await?;
-        if piece.offset > self.seen {
+        if self.notice.is_none() || piece.offset > self.seen {
             self.catch_up().await?;
         }
         self.say(piece.offset, &piece.text)
     }
 
     async fn ended(mut self, turn: TurnId, outcome: &Outcome) -> anyhow::Result<Exit> {
-        self.look_for_notice(turn).await?;
         self.catch_up().await?;
         if self.form == Form::Json {
             let notice = self.notice.as_deref().unwrap_or_default();
@@ -231,28 +229,18 @@ impl<'o> Waiting<'o> {
         }
     }
 
-    /// What the engine tells the person comes before the answer, once, and is no part of it.
-    async fn look_for_notice(&mut self, turn: TurnId) -> anyhow::Result<()> {
-        if self.notice.is_some() {
-            return Ok(());
-        }
-        let entries = self.entries_of(turn).await?;
-        let lines = entries.iter().filter_map(|entry| match &entry.body {
-            Body::Notice { text } => Some(text.as_str()),
-            _ => None,
-        });
-        let notice = lines.collect::<Vec<_>>().join("\n");
-        if self.form == Form::Text && !notice.is_empty() {
-            stderr_line(&notice);
-        }
-        self.notice = Some(notice);
-        Ok(())
-    }
-
-    /// Reads what was missed from the conversation.
+    /// Reads what was missed from the conversation, and at first the notice before the answer.
     async fn catch_up(&mut self) -> anyhow::Result<()> {
         let Some(turn) = self.turn else { return Ok(()) };
-        for entry in self.entries_of(turn).await? {
+        let entries = self.entries_of(turn).await?;
+        if self.notice.is_none() {
+            let notice = notice_in(&entries);
+            if self.form == Form::Text && !notice.is_empty() {
+                stderr_line(&notice);
+            }
+            self.notice = Some(notice);
+        }
+        for entry in entries {
             if let Body::Agent { text, offset } = &entry.body {
                 self.say(*offset, text)?;
             }
@@ -292,6 +280,15 @@ impl<'o> Waiting<'o> {
         }
         Ok(())
     }
+}
+
+/// What the engine told the person in a turn: it comes before the answer, once, and is no part of it.
+fn notice_in(entries: &[Entry]) -> String {
+    let lines = entries.iter().filter_map(|entry| match &entry.body {
+        Body::Notice { text } => Some(text.as_str()),
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The part of `text`, which begins at byte `offset`, that lies behind the first `seen` bytes.

@@ -254,8 +254,8 @@ async fn stop(
         AfterStop::Restart => "restarting",
     };
     let (gate, at) = (NewGate::Stopping { why: why.clone(), mark: then.mark() }, shared.now());
-    match shared.store.write_within(STOP_WAITS, move |store| store.set_gate(&gate, at)).await.map_err(refusal)
-    {
+    let kept = shared.store.write_within(STOP_WAITS, move |store| store.set_gate(&gate, at)).await;
+    match kept.map_err(refusal) {
         Err(Refusal::Store(trouble)) => {
             let _ = orders.send(Order::Stop { why, then }).await;
             Ok(done(&format!("{words}; the log does not tell of it: {trouble}")))

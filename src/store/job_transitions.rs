@@ -13,8 +13,8 @@ use crate::domain::Time;
 use crate::domain::api::{EventPage, FileTrouble, JobFound, JobsPage, TimelineRow};
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{
-    Claim, ClaimKey, Counting, Definition, Delivery, DeliveryState, Execution, ExecutionState, JobEvent,
-    JobId, Owner, SessionMode,
+    Claim, ClaimKey, Counting, CronEvent, Definition, Delivery, DeliveryState, Execution, ExecutionState,
+    JobEvent, JobId, Owner, SessionMode,
 };
 use crate::domain::event::{Event, Level};
 use crate::domain::id::{ExecutionId, SessionId, SessionKey};
@@ -70,6 +70,9 @@ pub trait JobTransitions {
         post: Option<&Post>,
         at: Time,
     ) -> Result<()>;
+
+    /// Tells something of the ticker or of `jobs.json`, with what it does to their alerts.
+    fn tell_cron(&mut self, what: CronEvent, at: Time) -> Result<()>;
 
     /// Frees executions whose owner is known to be dead, or whose claim has expired. One that had not
     /// begun waits again, once; one whose turn had ended with an answer is given to `heir`, to be settled;

@@ -582,6 +582,11 @@ impl JobTransitions for Model {
         Ok(Held::Ours)
     }
 
+    fn tell_cron(&mut self, what: CronEvent, at: Time) -> Result<()> {
+        self.tell_cron(what, at);
+        Ok(())
+    }
+
     fn settle_delivery(
         &mut self,
         execution: ExecutionId,

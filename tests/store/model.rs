@@ -749,8 +749,12 @@ impl Model {
 
     fn settle_answered(&mut self, resume: TurnId) {
         let session = self.turn(resume).session.clone();
-        let before = self.turns.iter().rev().filter(|turn| turn.session == session && turn.id < resume);
-        let cut: Vec<Turn> = before
+        let before = |turn: &&Turn| turn.session == session && !turn.is_place && turn.id < resume;
+        let cut: Vec<Turn> = self
+            .turns
+            .iter()
+            .rev()
+            .filter(before)
             .take_while(|turn| matches!(turn.cut, Some(StopCause::Shutdown | StopCause::Crash)))
             .cloned()
             .collect();

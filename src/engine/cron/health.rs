@@ -2,12 +2,11 @@
 
 use super::ticker::Told;
 use crate::domain::Time;
-use crate::domain::alert::{AlertChange, AlertKey, by_cron_event};
+use crate::domain::alert::AlertKey;
 use crate::domain::api::CronHealth;
 use crate::domain::cron::CronEvent;
-use crate::domain::event::EventKind;
 use crate::engine::shared::Shared;
-use crate::store::{StoreError, Transitions};
+use crate::store::Transitions;
 
 /// Something went wrong with the ticker: the header says so at once, from memory.
 pub(super) fn failed(shared: &Shared, at: Time, why: &str) {
@@ -54,15 +53,6 @@ pub(super) async fn good(shared: &Shared) {
 /// false, and the status tells it all the same.
 pub(super) async fn tell(shared: &Shared, event: CronEvent) -> bool {
     let at = shared.now();
-    let told = shared.store.write(move |store| record(store, &event, at)).await;
+    let told = shared.store.write(move |store| store.tell_cron(event.clone(), at)).await;
     told.inspect_err(|error| tracing::warn!(%error, "something about the ticker is not in the log")).is_ok()
-}
-
-fn record(store: &mut dyn Transitions, event: &CronEvent, at: Time) -> Result<(), StoreError> {
-    store.record(None, EventKind::Cron(event.clone()), at)?;
-    match by_cron_event(event) {
-        Some(AlertChange::Raise(new)) => store.raise_alert(&new, at),
-        Some(AlertChange::Resolve(key)) => store.resolve_alert(&key, at).map(|_| ()),
-        None => Ok(()),
-    }
 }

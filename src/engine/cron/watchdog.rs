@@ -55,7 +55,11 @@ pub(super) async fn watch(shared: Arc<Shared>) {
             tokio::select! {
                 ended = &mut task => match ended {
                     Ok(()) => return,
-                    Err(error) => break format!("its task failed: {error}"),
+                    Err(error) => {
+                        let why = format!("its task failed: {error}");
+                        health::failed(&shared, shared.now(), &why);
+                        break why;
+                    }
                 },
                 _ = looks.tick() => {}
             }
@@ -73,7 +77,6 @@ pub(super) async fn watch(shared: Arc<Shared>) {
         };
         drop(task);
         tracing::error!(why, "the ticker is started anew");
-        health::failed(&shared, shared.now(), &why);
         health::tell(&shared, CronEvent::TickerRestarted { why }).await;
         beats = Counted::default();
         pause = if shared.cron.ticker.good_passes() == passes { LOOK_EVERY.min(pause * 2) } else { PAUSE };

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use super::Tx;
 use crate::domain::Time;
 use crate::domain::api::FileTrouble;
-use crate::domain::cron::{ClaimKey, Counting, DeliveryState, JobId};
+use crate::domain::cron::{ClaimKey, Counting, CronEvent, DeliveryState, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::turn::Begun;
 use crate::store::{
@@ -72,6 +72,10 @@ impl JobTransitions for Tx<'_> {
         at: Time,
     ) -> Result<()> {
         self.settle_delivery(execution, place, state, words, post, at)
+    }
+
+    fn tell_cron(&mut self, what: CronEvent, at: Time) -> Result<()> {
+        self.tell_cron(what, at)
     }
 
     fn free_executions(&mut self, dead: &BTreeSet<ClaimKey>, heir: &NewClaim) -> Result<Vec<Claimed>> {
