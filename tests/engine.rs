@@ -5,6 +5,8 @@
 
 #[path = "engine/alerts.rs"]
 mod alerts;
+#[path = "engine/approvals.rs"]
+mod approvals;
 #[path = "engine/cron/mod.rs"]
 mod cron;
 #[path = "engine/handles.rs"]

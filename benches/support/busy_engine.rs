@@ -69,6 +69,7 @@ impl BusyEngine {
             clock: Arc::new(SystemClock),
             queue: QueueConfig { busy_mode: BusyMode::Queue, max_items: 500 },
             engine: EngineConfig {
+                approval_timeout: Duration::from_secs(600),
                 drain_timeout: Duration::from_secs(30),
                 stop_grace: Duration::from_secs(5),
                 keep_events_days: 30,

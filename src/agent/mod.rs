@@ -5,6 +5,7 @@
 //! unless the backend says that it is for one turn.
 
 mod alert_command;
+mod approvals;
 mod command;
 mod openai;
 mod practice;
@@ -28,6 +29,7 @@ use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::Usage;
 
 pub use alert_command::{AlertCommand, NotTold};
+pub use approvals::{Approvals, NewQuestion};
 pub use process::{Children, Life, NewChild, end_leftover, end_marked, host_name, life, this_process};
 pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
 
@@ -116,6 +118,8 @@ pub struct Turn {
     pub steer: mpsc::Receiver<(ItemId, String)>,
     /// Where the processes that work for the turn are kept before they do.
     pub children: Children,
+    /// Where a person is asked.
+    pub approvals: Approvals,
 }
 
 /// Something an agent does.

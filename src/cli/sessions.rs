@@ -102,6 +102,9 @@ fn print(page: &SessionPage, clock: &Clock, out: &mut Out) -> std::io::Result<()
 }
 
 fn note(row: &SessionRow) -> String {
+    if let Some(asked) = row.asks.first() {
+        return format!("asks: {}", asked.question.line());
+    }
     match (&row.session.hold, &row.last_error) {
         (Some(hold), _) => hold.reason.words().to_owned(),
         (None, Some(error)) => format!("last error: {error}"),

@@ -397,6 +397,7 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
             background_max_age: None,
         },
         engine: EngineConfig {
+            approval_timeout: Duration::ZERO,
             drain_timeout: Duration::ZERO,
             stop_grace: Duration::ZERO,
             keep_events_days: 0,

@@ -134,6 +134,8 @@ pub struct QueueConfig {
 /// The engine's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineConfig {
+    /// How long an agent's question waits for a person (`approval_timeout_minutes`).
+    pub approval_timeout: Duration,
     /// How long a stop waits for running turns (`drain_timeout_seconds`).
     pub drain_timeout: Duration,
     /// How long a turn may take to obey a stop before it is killed (`stop_grace_seconds`).

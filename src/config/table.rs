@@ -343,6 +343,11 @@ pub const TABLE: &[Setting] = &[
         seconds(5, 1, 600, |config, s| config.engine.stop_grace = Duration::from_secs(s)),
     ),
     setting(
+        "engine.approval_timeout_minutes",
+        "How long an agent's question waits for a person before it denies itself. Its turn stands still until then.",
+        whole(10, 1, 10_080, |config, n| config.engine.approval_timeout = Duration::from_secs(n * 60)),
+    ),
+    setting(
         "engine.keep_events_days",
         "How many days the log's events are kept.",
         Takes::Whole {

@@ -9,9 +9,10 @@ use std::str::FromStr;
 
 use super::Time;
 use super::alert::{Acknowledgement, AlertKey};
+use super::approval::Decision;
 use super::cron::{CronEvent, JobEvent, JobId};
 use super::damage::{LogDamage, Lost};
-use super::id::{ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
+use super::id::{ApprovalId, ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
 use super::recovery::{AfterStop, LastExit};
@@ -315,6 +316,28 @@ pub enum EventKind {
         /// Whether it did what it should.
         ok: bool,
     },
+    /// An agent asks a person whether it may do something; its turn stands still.
+    ApprovalAsked {
+        /// The turn.
+        turn: TurnId,
+        /// The question.
+        approval: ApprovalId,
+        /// What it wants to do, in one line.
+        line: String,
+        /// When it denies itself.
+        denies_at: Time,
+    },
+    /// What an agent asked was decided.
+    ApprovalSettled {
+        /// The turn.
+        turn: TurnId,
+        /// The question.
+        approval: ApprovalId,
+        /// What it wanted to do, in one line.
+        line: String,
+        /// What was decided.
+        verdict: Decision,
+    },
     /// A backend tries again after a failure.
     BackendRetries {
         /// The turn.
@@ -454,6 +477,7 @@ impl EventKind {
             | Self::Cleared { .. }
             | Self::QueueHeld { .. }
             | Self::BackendRetries { .. }
+            | Self::ApprovalAsked { .. }
             | Self::EngineHeld { .. }
             | Self::SessionMarked { .. }
             | Self::ResumeEnded { answered: false, .. }
@@ -468,6 +492,7 @@ impl EventKind {
             | Self::AlertRaised { raises: ..=1, .. }
             | Self::AlertNotTold { .. } => Level::Error,
             Self::EngineStarted { cut_turns: 1.., .. } => Level::Warn,
+            Self::ApprovalSettled { verdict, .. } if !verdict.allows() => Level::Warn,
             Self::ToolCalled { .. }
             | Self::ToolEnded { .. }
             | Self::Edited { .. }
@@ -568,6 +593,10 @@ impl EventKind {
             Self::ToolCalled { turn, name, .. } => format!("turn {turn} calls {name}"),
             Self::ToolEnded { turn, ok: true, .. } => format!("turn {turn}: the tool call ended"),
             Self::ToolEnded { turn, ok: false, .. } => format!("turn {turn}: the tool call failed"),
+            Self::ApprovalAsked { turn, line, .. } => {
+                format!("turn {turn} asks: {line}; /approve or /deny answers")
+            }
+            Self::ApprovalSettled { line, verdict, .. } => format!("{}: {line}", verdict.words()),
             Self::BackendRetries { turn, attempt, wait_seconds, why } => {
                 format!("turn {turn}: try {attempt} in {wait_seconds} s: {why}")
             }

@@ -34,6 +34,10 @@ row_id!(
     ExecutionId
 );
 row_id!(
+    /// One question of an agent to a person.
+    ApprovalId
+);
+row_id!(
     /// One row of a conversation's history.
     MessageId
 );

@@ -5,6 +5,7 @@
 
 pub mod alert;
 pub mod api;
+pub mod approval;
 pub mod conversation;
 pub mod cron;
 pub mod damage;

@@ -289,9 +289,17 @@ impl SessionState {
     pub const ALL: [Self; 7] =
         [Self::NeedsYou, Self::Runs, Self::Resumes, Self::Suspended, Self::Held, Self::Waits, Self::Idle];
 
-    /// Decides the state from the facts that a store keeps beside a session.
-    pub fn of(running: usize, waiting: usize, hold: Option<HoldReason>, marker: Option<Marker>) -> Self {
+    /// Decides the state from the facts that a store keeps beside a session. One whose turn runs ranks as
+    /// `Runs`, or before it while its agent asks.
+    pub fn of(
+        running: usize,
+        asks: usize,
+        waiting: usize,
+        hold: Option<HoldReason>,
+        marker: Option<Marker>,
+    ) -> Self {
         match (running, waiting, hold, marker) {
+            (1.., ..) if asks > 0 => Self::NeedsYou,
             (1.., ..) => Self::Runs,
             (0, _, _, Some(Marker::Suspended(_))) => Self::Suspended,
             (0, _, _, Some(Marker::ResumePending(_))) => Self::Resumes,
@@ -357,9 +365,10 @@ mod tests {
             (0, 2, Some(HoldReason::Suspended), given_up, SessionState::Suspended),
         ];
         for (running, waiting, hold, marker, state) in table {
-            let found = SessionState::of(running, waiting, hold, marker);
+            let found = SessionState::of(running, 0, waiting, hold, marker);
             assert_eq!(found, state, "{running} {waiting} {hold:?} {marker:?}");
         }
+        assert_eq!(SessionState::of(1, 1, 2, None, cut), SessionState::NeedsYou, "its agent asks");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Slash commands: each is declared once here. Parsing, completion, help, the palette and the
 //! README's table come from [`TABLE`].
 
+use super::approval::Answer;
 use super::nearest::nearest;
 use super::queue::Refusal;
 
@@ -48,6 +49,8 @@ pub enum Slash {
     },
     /// Stop the running turn.
     Stop,
+    /// Answer what the agent asks.
+    Answer(Answer),
     /// Go on with what was cut off, and with a held queue.
     Continue,
     /// Give the session up.
@@ -201,6 +204,23 @@ pub const TABLE: &[Spec] = &[
         })
     },
     spec("stop", "", "stop the running turn; its queue stays, held", Allowed, |text| bare(text, Slash::Stop)),
+    Spec {
+        choices: &[("always", "all that begins so, for the rest of the session; where it is offered")],
+        ..spec(
+            "approve",
+            "[always]",
+            "let the agent do what it asks, this once",
+            Allowed,
+            |text| match text {
+                "" => Ok(Slash::Answer(Answer::Once)),
+                "always" => Ok(Slash::Answer(Answer::Always)),
+                _ => Err("the only word is always"),
+            },
+        )
+    },
+    spec("deny", "[REASON]", "don't let the agent do what it asks; it is told the reason", Allowed, |text| {
+        Ok(Slash::Answer(Answer::Deny { why: optional(text) }))
+    }),
     spec("continue", "", "go on with what was cut off, and with a held queue", Allowed, |text| {
         bare(text, Slash::Continue)
     }),

@@ -10,10 +10,11 @@ use super::{cron, slash, texts};
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, AlertKey};
 use crate::domain::api::{Command, Direction, Reply, SessionRow};
+use crate::domain::approval::{Answer, Ending};
 use crate::domain::conversation::check_state;
 use crate::domain::event::{EventKind, count, excerpt};
 use crate::domain::filter::Filter;
-use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::id::{ApprovalId, SessionId, SessionKey};
 use crate::domain::queue::{Destination, Intent, PutBack, Refusal, Source, check_text};
 use crate::domain::recovery::{AfterStop, next_cut_suspends};
 use crate::domain::slash::{Ask, Draft, parse};
@@ -43,6 +44,7 @@ pub(super) async fn carry_out(
                 .await
                 .map(|stopped| done(&texts::stopped(&stopped)))
         }
+        Command::Answer { approval, answer } => settle(shared, approval, answer).await,
         Command::Job(command) => cron::carry_out(shared, command).await,
         Command::Continue { session } => {
             let of = session.clone();
@@ -137,6 +139,18 @@ async fn bring_back(shared: &Arc<Shared>, session: SessionId) -> Result<Reply, R
     let left = write(shared, move |store| store.switch_session(&key, &session, at)).await?;
     let undo = left.map(|session| Box::new(Command::BringBack { session }));
     Ok(Reply::Done { words: "brought back".to_owned(), undo })
+}
+
+/// Answers what an agent asks.
+pub(super) async fn settle(
+    shared: &Arc<Shared>,
+    approval: ApprovalId,
+    answer: Answer,
+) -> Result<Reply, Refusal> {
+    let (at, ending) = (shared.now(), Ending::Answered(answer));
+    let settled = write(shared, move |store| store.settle_approval(approval, &ending, at)).await?;
+    let decision = settled.decision.map(|decision| decision.words()).unwrap_or_default();
+    Ok(done(&format!("{decision}: {}", settled.question.line())))
 }
 
 /// The words say how many are left, so that one key after the other can be pressed.
@@ -293,9 +307,9 @@ pub(super) async fn restart(
 /// The running sessions that one more cut would suspend.
 async fn sessions_on_their_last_try(shared: &Arc<Shared>) -> Result<Vec<SessionRow>, Refusal> {
     let limits = shared.settings.recovery.limits;
-    let running = Filter::parse("state:runs");
-    let page = shared.store.read(move |queries| queries.sessions(&running, None, RUNNING)).await;
-    let rows = page.map_err(refusal)?.rows.into_iter();
+    // Those that need a person come first, then those that run.
+    let page = shared.store.read(|queries| queries.sessions(&Filter::default(), None, RUNNING)).await;
+    let rows = page.map_err(refusal)?.rows.into_iter().filter(|row| row.turn.is_some());
     Ok(rows.filter(|row| next_cut_suspends(row.session.cuts, &limits)).collect())
 }
 

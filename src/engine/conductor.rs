@@ -185,6 +185,9 @@ impl Conductor {
                     running.steer(*turn, *item);
                 }
             }
+            EventKind::ApprovalSettled { approval, verdict, .. } => {
+                self.shared.asking.settled(*approval, verdict);
+            }
             EventKind::TurnEnded { turn, .. } => {
                 failpoint::pass("turn-after-end");
                 self.ended(*turn);

@@ -5,6 +5,7 @@
 //! and is the only place that starts and stops turns.
 
 mod alerts;
+mod approvals;
 mod clock;
 mod commands;
 mod conductor;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
+use super::approvals::Asking;
 use super::clock::Clock;
 use super::cron::Cron;
 use super::handles::Handles;
@@ -46,6 +47,7 @@ pub(super) struct Shared {
     pub(super) run: EngineRun,
     pub(super) updates: broadcast::Sender<Update>,
     pub(super) live: LiveTurns,
+    pub(super) asking: Asking,
     pub(super) handles: Arc<Handles>,
     pub(super) tasks: TaskTracker,
     pub(super) cron: Cron,
@@ -83,6 +85,7 @@ impl Shared {
             run,
             updates: broadcast::channel(UPDATES).0,
             live: LiveTurns::default(),
+            asking: Asking::default(),
             tasks,
             cron,
             handles: Arc::new(handles),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::commands::{accept, accepted, done, restart, suspend, undoable, unsuspend, write};
+use super::commands::{accept, accepted, done, restart, settle, suspend, undoable, unsuspend, write};
 use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::{cron, export, texts};
@@ -38,6 +38,13 @@ pub(super) async fn carry_out(
             write(shared, move |store| store.request_stop(&session, None, StopCause::Operator, at))
                 .await
                 .map(|stopped| done(&texts::stopped(&stopped)))
+        }
+        Slash::Answer(answer) => {
+            let asks = live(shared, &key).await?.asks;
+            let Some(oldest) = asks.first() else {
+                return Err(Refusal::NothingTo("the agent asks nothing here".to_owned()));
+            };
+            settle(shared, oldest.id, answer).await
         }
         Slash::Continue => {
             let session = live(shared, &key).await?.session;

@@ -5,6 +5,7 @@
 
 use crate::domain::Time;
 use crate::domain::api::{EngineStatus, Hit, QueueRow, Reply, SessionRow};
+use crate::domain::approval::Approval;
 use crate::domain::event::{count, excerpt};
 use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
@@ -39,6 +40,7 @@ pub(super) fn status(
     let lines = [
         ("state", row.state.word().to_owned()),
         ("title", session.title.clone().unwrap_or_else(|| "none; /title NAME gives one".to_owned())),
+        ("asks", asks(row, clock)),
         ("runs", turn),
         ("held", hold(session.hold.as_ref(), clock)),
         ("marker", marker(session, max_cuts, now, clock)),
@@ -61,6 +63,14 @@ pub(super) fn status(
         ("before it", session.previous.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)),
     ];
     lines.map(|(name, value)| format!("{name:<12} {value}")).join("\n")
+}
+
+fn asks(row: &SessionRow, clock: Clock<'_>) -> String {
+    let words = |asked: &Approval| {
+        let until = clock(asked.denies_at);
+        format!("{}; /approve or /deny answers, denied by itself at {until}", asked.question.line())
+    };
+    row.asks.first().map_or_else(|| "nothing".to_owned(), words)
 }
 
 pub(super) fn stopped(stopped: &Stopped) -> String {

@@ -13,11 +13,12 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::approvals;
 use super::handles::{self, Acted, Had, Next, Ran};
 use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
-use crate::agent::{AgentEvent, Children, Handle, NewChild, SessionContext, Turn};
+use crate::agent::{AgentEvent, Approvals, Children, Handle, NewChild, NewQuestion, SessionContext, Turn};
 use crate::domain::api::{JobFound, Piece, StreamKind, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
@@ -119,6 +120,7 @@ struct Lines {
     events: mpsc::Receiver<AgentEvent>,
     steer_in: mpsc::Sender<(ItemId, String)>,
     new_children: mpsc::Receiver<NewChild>,
+    questions: mpsc::Receiver<NewQuestion>,
 }
 
 struct Work<'a> {
@@ -203,6 +205,7 @@ impl<'a> Work<'a> {
         let (output, events) = mpsc::channel(AGENT_EVENTS);
         let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
         let (children, new_children) = Children::channel();
+        let (approvals, questions) = Approvals::channel();
         let turn = Turn {
             id: self.begun.turn,
             history: prepared.history,
@@ -210,10 +213,11 @@ impl<'a> Work<'a> {
             began_at: self.begun.at,
             steer,
             children,
+            approvals,
         };
         let (backend, cancel) = (Arc::clone(&self.shared.backend), self.cancel.clone());
         let run = handles::run(backend, prepared.context, kept, turn, output, cancel);
-        self.drive(Box::pin(run), Lines { events, steer_in, new_children }).await
+        self.drive(Box::pin(run), Lines { events, steer_in, new_children, questions }).await
     }
 
     /// Opens the handle for the next turn, while what this one said is still being kept.
@@ -221,13 +225,14 @@ impl<'a> Work<'a> {
         let (_, events) = mpsc::channel(AGENT_EVENTS);
         let (steer_in, _) = mpsc::channel(STEER_TEXTS);
         let (_, new_children) = Children::channel();
+        let (_, questions) = Approvals::channel();
         let open = handles::open(Arc::clone(&self.shared.backend), context, self.cancel.clone());
-        self.drive(Box::pin(open), Lines { events, steer_in, new_children }).await
+        self.drive(Box::pin(open), Lines { events, steer_in, new_children, questions }).await
     }
 
     /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
     async fn drive(&mut self, agent: Agent, lines: Lines) -> Ran {
-        let Lines { mut events, steer_in, mut new_children } = lines;
+        let Lines { mut events, steer_in, mut new_children, mut questions } = lines;
         let mut agent = Some(agent);
         let mut ran = Ran::killed();
         let mut killed_at = Instant::now();
@@ -265,6 +270,10 @@ impl<'a> Work<'a> {
                     self.keep();
                 }
                 Some(child) = new_children.recv() => self.keep_child(child),
+                Some(question) = questions.recv() => {
+                    let asking = approvals::ask(Arc::clone(self.shared), self.begun.turn, question);
+                    self.shared.tasks.spawn(asking);
+                }
                 Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
             }
         }

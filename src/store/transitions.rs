@@ -7,11 +7,12 @@ use crate::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
 };
+use crate::domain::approval::{Approval, Ending, Question};
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
-use crate::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::ResumeReason;
 use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
@@ -169,6 +170,14 @@ pub trait Transitions: JobTransitions {
     /// must not begin. The end of the turn forgets it.
     fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()>;
 
+    /// Keeps what an agent asks, until [`Transitions::settle_approval`], a stop or the end of its turn settles
+    /// it; or decides it at once by [`Question::decided_before`]. Refuses if the turn has ended.
+    fn ask_approval(&mut self, new: &NewApproval, at: Time) -> Result<Approval>;
+
+    /// Settles a question that waits; returns it with what was decided. `always` holds for its session from
+    /// then on. Refuses if it is settled already.
+    fn settle_approval(&mut self, approval: ApprovalId, ending: &Ending, at: Time) -> Result<Approval>;
+
     /// Forgets a child whose engine died, and tells what became of it, unless it was gone.
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()>;
 
@@ -247,6 +256,8 @@ pub trait Queries: JobQueries {
     fn alerts_to_tell(&self, limit: usize) -> Result<Vec<Alert>>;
     /// What the composer of a key holds and remembers: the draft, and what was sent or cleared, oldest first.
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
+    /// A question of an agent.
+    fn approval(&self, id: ApprovalId) -> Result<Option<Approval>>;
     /// The children of turns that were not seen to end, each with its session, by their numbers.
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>>;
     /// The operator's hold, if it is on.
@@ -339,6 +350,17 @@ pub struct Stopped {
     pub hold: Option<HoldReason>,
 }
 
+/// What an agent asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewApproval {
+    /// The turn that waits for it.
+    pub turn: TurnId,
+    /// The question.
+    pub question: Question,
+    /// When it denies itself.
+    pub denies_at: Time,
+}
+
 /// A change of the engine's gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewGate {
@@ -364,7 +386,7 @@ pub struct Counts {
     pub sessions: usize,
     /// Open alerts that nobody acknowledged.
     pub needs_you: usize,
-    /// Turns that run.
+    /// Turns that run, without those that wait for a person.
     pub running: usize,
     /// Items that wait.
     pub waiting: usize,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use switchboard::agent::{AgentError, AgentEvent, Backend};
 use switchboard::config::BackendKind;
+use switchboard::domain::approval::{Always, Decision};
 use switchboard::domain::id::ItemId;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
@@ -21,6 +22,7 @@ pub fn tests() -> Vec<Trial> {
         paused("practice_takes_its_time_and_shows_progress", takes_its_time),
         paused("practice_streams_slowly_when_asked", streams_slowly),
         paused("practice_calls_tools_that_really_compute", calls_tools),
+        paused("practice_asks_before_it_would_run_a_command_and_runs_nothing", asks_to_run),
         paused("practice_thinks_before_it_answers", thinks),
         paused("practice_fails_before_it_says_anything", fails),
         paused("practice_crashes_in_the_middle_of_its_answer", crashes),
@@ -45,6 +47,27 @@ async fn says_what_it_is() {
     assert!(played.events.contains(&AgentEvent::Model("practice".into())));
     assert!(played.text().contains("practice agent"), "{}", played.text());
     assert!(played.text().contains("\"good morning\""), "{}", played.text());
+}
+
+async fn asks_to_run() {
+    let decisions = [Decision::Once, Decision::Denied { why: Some("not now".to_owned()) }];
+    let message = "ask to run git push; reboot\nask to run ls";
+    let (call, mut questions) = Call::new(message).answered_by(decisions);
+    let played = call.play(&*practice()).await;
+    let first = questions.recv().await.unwrap();
+    assert_eq!((first.tool.as_str(), first.what.as_str()), ("terminal", "git push; reboot"));
+    assert!(matches!(first.always, Always::NotOffered { .. }));
+    assert_eq!(questions.recv().await.unwrap().always, Always::Offered { prefix: "ls".to_owned() });
+    let results: Vec<(bool, &str)> = played
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            AgentEvent::ToolResult { ok, output, .. } => Some((*ok, output.as_str())),
+            _ => None,
+        })
+        .collect();
+    let denied = "not done: the operator denied it and says: not now";
+    assert_eq!(results, [(true, "allowed; the practice agent runs nothing"), (false, denied)]);
 }
 
 async fn answers_from_the_conversation() {

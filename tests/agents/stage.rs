@@ -1,14 +1,16 @@
 //! Runs turns on a backend and collects what it does.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard::agent::{self, AgentError, AgentEvent, Backend, Children, SessionContext, Turn};
+use switchboard::agent::{self, AgentError, AgentEvent, Approvals, Backend, Children, SessionContext, Turn};
 use switchboard::config::{AgentConfig, BackendKind, CommandConfig, OpenAiConfig};
 use switchboard::domain::Time;
+use switchboard::domain::approval::{Decision, Question};
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use tokio::runtime::Builder;
@@ -105,6 +107,8 @@ pub struct Call {
     pub cancel: CancellationToken,
     pub steer: Option<mpsc::Receiver<(ItemId, String)>>,
     pub children: Option<Children>,
+    /// Where it asks; else nobody answers.
+    pub approvals: Option<Approvals>,
     /// The session's own folder.
     pub workdir: Option<PathBuf>,
 }
@@ -117,6 +121,7 @@ impl Call {
             cancel: CancellationToken::new(),
             steer: None,
             children: None,
+            approvals: None,
             workdir: None,
         }
     }
@@ -124,6 +129,25 @@ impl Call {
     /// Has its processes handed over there; else each is kept at once.
     pub fn with_children(self, children: Children) -> Self {
         Self { children: Some(children), ..self }
+    }
+
+    /// Answers each question with the next of these decisions, and then none. Gives the questions.
+    pub fn answered_by(
+        self,
+        decisions: impl IntoIterator<Item = Decision>,
+    ) -> (Self, mpsc::UnboundedReceiver<Question>) {
+        let (approvals, mut asked) = Approvals::channel();
+        let (seen, questions) = mpsc::unbounded_channel();
+        let mut decisions: VecDeque<Decision> = decisions.into_iter().collect();
+        tokio::spawn(async move {
+            while let Some(new) = asked.recv().await {
+                let _ = seen.send(new.question.clone());
+                if let Some(decision) = decisions.pop_front() {
+                    new.answer(decision);
+                }
+            }
+        });
+        (Self { approvals: Some(approvals), ..self }, questions)
     }
 
     pub fn after(mut self, told: &[(&str, &str)]) -> Self {
@@ -177,6 +201,7 @@ impl Call {
         });
         Turn {
             children: self.children.unwrap_or(children),
+            approvals: self.approvals.unwrap_or_else(|| Approvals::channel().0),
             id: TurnId(7),
             history: self.history,
             message: self.message,

@@ -11,11 +11,12 @@ use switchboard::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
     RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
 };
+use switchboard::domain::approval::{Approval, Decision, Ending};
 use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing, named_by, with_ours};
 use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, ToolResult};
-use switchboard::domain::id::{ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use switchboard::domain::id::{ApprovalId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use switchboard::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason, Suspended};
 use switchboard::domain::process::{ChildProcess, Fate};
 use switchboard::domain::queue::{
@@ -36,8 +37,8 @@ use switchboard::domain::session::{
 };
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
-    Accepted, Counts, Defaults, NewGate, NewMessage, NewRun, Opened, Post, Queries, Result, Stopped,
-    StoreError, Transitions,
+    Accepted, Counts, Defaults, NewApproval, NewGate, NewMessage, NewRun, Opened, Post, Queries, Result,
+    Stopped, StoreError, Transitions,
 };
 
 #[derive(Debug, Clone)]
@@ -59,6 +60,8 @@ pub(crate) struct Model {
     drafts: BTreeMap<String, String>,
     processes: Vec<(ChildProcess, Time)>,
     alerts: BTreeMap<AlertKey, Alert>,
+    approvals: Vec<Approval>,
+    allowed: Vec<(SessionId, String)>,
     pub(crate) jobs: crate::jobs_model::Jobs,
     remembered: Vec<(String, String)>,
 }
@@ -136,6 +139,8 @@ impl Default for Model {
             remembered: Vec::new(),
             processes: Vec::new(),
             alerts: BTreeMap::new(),
+            approvals: Vec::new(),
+            allowed: Vec::new(),
             jobs: crate::jobs_model::Jobs::default(),
         }
     }
@@ -158,6 +163,10 @@ impl Model {
             *self = before;
         }
         outcome
+    }
+
+    pub(crate) fn questions(&self) -> i64 {
+        self.approvals.len() as i64
     }
 
     pub(crate) fn items(&self) -> &[Item] {
@@ -508,7 +517,40 @@ impl Model {
         self.tell(Some(session), EventKind::Restored { item, lane: Lane::Queue }, at);
     }
 
+    fn open_questions(&self, session: &SessionId) -> Vec<Approval> {
+        let open = self.approvals.iter().filter(|asked| asked.decision.is_none());
+        open.filter(|asked| asked.session == *session).cloned().collect()
+    }
+
+    fn decided(&mut self, asked: &Approval, decision: &Decision, at: Time) {
+        let kept = self.approvals.iter_mut().find(|kept| kept.id == asked.id).unwrap();
+        kept.decision = Some(decision.clone());
+        self.tell_decided(asked, decision, at);
+        if self.open_questions(&asked.session).is_empty() {
+            self.resolve(&AlertKey::approval(&asked.session), at);
+        }
+    }
+
+    fn tell_decided(&mut self, asked: &Approval, decision: &Decision, at: Time) {
+        let kind = EventKind::ApprovalSettled {
+            turn: asked.turn,
+            approval: asked.id,
+            line: asked.question.line(),
+            verdict: decision.clone(),
+        };
+        self.tell(Some(&asked.session), kind, at);
+    }
+
+    fn cancel_questions(&mut self, turn: TurnId, why: &str, at: Time) {
+        let session = self.turn(turn).session.clone();
+        for asked in self.open_questions(&session) {
+            assert_eq!(asked.turn, turn, "a question outlived its turn");
+            self.decided(&asked, &Decision::Cancelled { why: why.to_owned() }, at);
+        }
+    }
+
     fn end(&mut self, id: TurnId, outcome: &Outcome, at: Time) {
+        self.cancel_questions(id, "the turn has ended", at);
         let turn = self.turn(id).clone();
         if *outcome != Outcome::Done {
             self.close_calls(&turn.session, id, at);
@@ -789,6 +831,7 @@ impl Model {
         turn.stop = Some(cause);
         let session = turn.session.clone();
         self.tell(Some(&session), EventKind::StopRequested { turn: id, cause }, at);
+        self.cancel_questions(id, "the turn was told to stop", at);
     }
 
     fn hold_queue(&mut self, session: &SessionId, hold: Hold, at: Time) {
@@ -1243,6 +1286,53 @@ impl Transitions for Model {
         self.processes.retain(|(kept, _)| kept.identity != child.identity);
         self.processes.push((child.clone(), at));
         Ok(())
+    }
+
+    fn ask_approval(&mut self, new: &NewApproval, at: Time) -> Result<Approval> {
+        if !self.running_turns().contains(&new.turn) {
+            return nothing("the turn has ended; it asks nothing");
+        }
+        let session = self.turn(new.turn).session.clone();
+        let kept = self.kept(&session).session.clone();
+        let mut allowed: Vec<String> =
+            self.allowed.iter().filter(|(of, _)| *of == session).map(|(_, prefix)| prefix.clone()).collect();
+        allowed.sort();
+        let asked = Approval {
+            id: ApprovalId(self.approvals.len() as i64 + 1),
+            session: session.clone(),
+            turn: new.turn,
+            question: new.question.clone(),
+            asked_at: at,
+            denies_at: new.denies_at,
+            decision: new.question.decided_before(kept.key.parts().chat_type, &allowed),
+        };
+        self.approvals.push(asked.clone());
+        match &asked.decision {
+            Some(decision) => self.tell_decided(&asked, decision, at),
+            None => {
+                let (approval, line) = (asked.id, asked.question.line());
+                let kind =
+                    EventKind::ApprovalAsked { turn: new.turn, approval, line, denies_at: new.denies_at };
+                self.tell(Some(&session), kind, at);
+                self.raise(&new.question.alert(&session, kept.name()), at);
+            }
+        }
+        Ok(asked)
+    }
+
+    fn settle_approval(&mut self, id: ApprovalId, ending: &Ending, at: Time) -> Result<Approval> {
+        let Some(asked) = self.approvals.iter().find(|asked| asked.id == id).cloned() else {
+            return nothing(&format!("there is no question {id}"));
+        };
+        let decision = asked.decide(ending).map_err(StoreError::Refused)?;
+        self.decided(&asked, &decision, at);
+        if let Decision::Always { prefix } = &decision {
+            let new = (asked.session.clone(), prefix.clone());
+            if !self.allowed.contains(&new) {
+                self.allowed.push(new);
+            }
+        }
+        Ok(Approval { decision: Some(decision), ..asked })
     }
 
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()> {
@@ -1847,7 +1937,10 @@ impl Model {
         let waiting = kept.queue.len() + usize::from(kept.slot.is_some());
         let state = match kept.session.ended {
             Some(_) => SessionState::Idle,
-            None => SessionState::of(running, waiting, hold, kept.session.marker),
+            None => {
+                let asks = self.open_questions(&kept.session.id).len();
+                SessionState::of(running, asks, waiting, hold, kept.session.marker)
+            }
         };
         SessionRow {
             session: kept.session.clone(),
@@ -1865,6 +1958,7 @@ impl Model {
             slot: kept.slot.map(|id| self.items.iter().find(|item| item.id == id).unwrap().clone()),
             queued: kept.queue.len(),
             resume_place: kept.resume_place,
+            asks: self.open_questions(&kept.session.id),
             last_error: kept.last_error.clone(),
             background: self.background(kept),
             forecast: None,
@@ -1951,6 +2045,10 @@ impl Model {
 }
 
 impl Queries for Model {
+    fn approval(&self, id: ApprovalId) -> Result<Option<Approval>> {
+        Ok(self.approvals.iter().find(|asked| asked.id == id).cloned())
+    }
+
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {
         let mut kept: Vec<_> = self
             .processes
@@ -1973,7 +2071,7 @@ impl Queries for Model {
         Ok(Counts {
             sessions: live.len(),
             needs_you: self.alerts.values().filter(|alert| alert.needs_you()).count(),
-            running: self.running_turns().len(),
+            running: live.iter().filter(|row| row.state == SessionState::Runs).count(),
             waiting: self.items.iter().filter(|item| item.state == ItemState::Waiting).count(),
             marked: live.iter().filter(|row| row.session.marker.is_some()).count(),
             max_cuts: self.limits.max_cuts,

@@ -10,13 +10,14 @@ use std::path::Path;
 
 use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, RaisedBy, Subject};
 use switchboard::domain::api::{Direction, EventPage, FileTrouble};
+use switchboard::domain::approval::{Always, Answer as PersonsAnswer, Ending, Question};
 use switchboard::domain::cron::{
     ClaimKey, Counting, Definition, Delivery, DeliveryState, ExecutionState, JobId, Misfire, Overlap,
     SessionMode, Target,
 };
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
-use switchboard::domain::id::{ExecutionId, ItemId, SessionId, TurnId};
+use switchboard::domain::id::{ApprovalId, ExecutionId, ItemId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
@@ -25,8 +26,8 @@ use switchboard::domain::session::{HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
-    ExecutionEnd, JobQueries, JobsSeen, NewClaim, NewGate, NewMessage, Post, Queries, Result, RunTurn,
-    SeenFile, SeenRecord, StoreError, Tick, Transitions,
+    ExecutionEnd, JobQueries, JobsSeen, NewApproval, NewClaim, NewGate, NewMessage, Post, Queries, Result,
+    RunTurn, SeenFile, SeenRecord, StoreError, Tick, Transitions,
 };
 
 use crate::given::{at, key, message, rule, run};
@@ -56,6 +57,8 @@ enum Op {
     Look,
     KeepProcess { turn: usize, pid: u32 },
     SettleProcess { turn: usize, pid: u32, fate: Fate },
+    Ask { turn: usize, command: usize },
+    Settle { approval: i64, ending: Ending },
     Probe,
     Gate(NewGate),
     Move { item: usize, direction: Direction },
@@ -132,6 +135,23 @@ fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![Just(Fate::Gone), Just(Fate::Killed), Just(Fate::Lives { why: "no".to_owned() })]
 }
 
+fn ending() -> impl Strategy<Value = Ending> {
+    prop_oneof![
+        2 => Just(Ending::Answered(PersonsAnswer::Once)),
+        3 => Just(Ending::Answered(PersonsAnswer::Always)),
+        1 => Just(Ending::Answered(PersonsAnswer::Deny { why: None })),
+        1 => Just(Ending::Answered(PersonsAnswer::Deny { why: Some("no".to_owned()) })),
+        1 => Just(Ending::TimedOut),
+        1 => Just(Ending::Withdrawn),
+    ]
+}
+
+fn question(command: usize) -> Question {
+    let what = ["git push", "git log -p", "a && b", "git push --force"][command % 4];
+    let (tool, folder) = ("terminal".to_owned(), "/srv".to_owned());
+    Question { tool, what: what.to_owned(), folder, always: Always::of(what) }
+}
+
 fn child(turn: TurnId, pid: u32) -> ChildProcess {
     let identity = ProcessIdentity { pid, boot: "b".to_owned(), started: u64::from(pid) + 7 };
     ChildProcess { turn, program: "agent.sh".to_owned(), identity }
@@ -172,6 +192,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Look),
         2 => (n(), 0..4_u32).prop_map(|(turn, pid)| Op::KeepProcess { turn, pid }),
         1 => (n(), 0..4_u32, fate()).prop_map(|(turn, pid, fate)| Op::SettleProcess { turn, pid, fate }),
+        5 => (n(), n()).prop_map(|(turn, command)| Op::Ask { turn, command }),
+        4 => (0..9_i64, ending()).prop_map(|(approval, ending)| Op::Settle { approval, ending }),
         3 => Just(Op::Probe),
         3 => gate.prop_map(Op::Gate),
         2 => (n(), direction).prop_map(|(item, direction)| Op::Move { item, direction }),
@@ -280,6 +302,8 @@ struct Choices {
     jobs: Vec<JobId>,
     claims: Vec<ClaimKey>,
     deliveries: Vec<(ExecutionId, usize)>,
+    /// How many questions were asked.
+    questions: i64,
     seconds: i64,
     step: u32,
 }
@@ -381,6 +405,15 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             Some(turn) => store.settle_process(&child(turn, *pid), fate, now).map(|()| String::new()),
             None => said(String::new()),
         },
+        Op::Ask { turn, command } => {
+            let turn = pick(&c.running, *turn).or(pick(&c.turns, *turn)).unwrap_or(TurnId(1));
+            let new = NewApproval { turn, question: question(*command), denies_at: at(c.seconds + 600) };
+            store.ask_approval(&new, now).map(|asked| format!("{asked:?}"))
+        }
+        Op::Settle { approval, ending } => {
+            let id = ApprovalId((c.questions - approval).max(1));
+            store.settle_approval(id, ending, now).map(|settled| format!("{settled:?}"))
+        }
         Op::Probe => store.probe_queues(now).map(|next| format!("{next:?}")),
         Op::Gate(gate) => store.set_gate(gate, now).map(|()| String::new()),
         Op::Move { item: n, direction } => store.move_item(item(*n), *direction, now).map(|()| String::new()),
@@ -604,6 +637,7 @@ fn check(ops: &[Op], path: &Path) -> std::result::Result<(), TestCaseError> {
                 .into_iter()
                 .map(|(execution, place, _)| (execution, place))
                 .collect(),
+            questions: model.questions(),
             seconds,
             step: u32::try_from(step).unwrap(),
         };

@@ -258,6 +258,7 @@ pub fn idle(session: Session) -> SessionRow {
         slot: None,
         queued: 0,
         resume_place: None,
+        asks: Vec::new(),
         last_error: None,
         background: Background::None,
         forecast: None,
@@ -279,7 +280,7 @@ pub fn running(row: SessionRow, turn: i64, seconds: i64, silent_seconds: i64) ->
 /// The same session with its queue on hold.
 pub fn held(row: SessionRow, reason: HoldReason, seconds: i64, queued: usize) -> SessionRow {
     let hold = Hold { reason, since: ago(seconds), probe_at: None };
-    let state = SessionState::of(0, queued, Some(reason), None);
+    let state = SessionState::of(0, 0, queued, Some(reason), None);
     SessionRow { session: Session { hold: Some(hold), ..row.session }, state, queued, ..row }
 }
 

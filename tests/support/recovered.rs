@@ -54,7 +54,7 @@ pub fn marked(row: SessionRow, marker: Marker, cuts: u32) -> SessionRow {
     let hold = given_up.or(row.session.hold);
     let session = Session { marker: Some(marker), cuts, hold, ..row.session };
     let running = usize::from(row.turn.is_some());
-    SessionRow { state: SessionState::of(running, 0, None, Some(marker)), session, ..row }
+    SessionRow { state: SessionState::of(running, 0, 0, None, Some(marker)), session, ..row }
 }
 
 /// What a start decided about a session that it found cut off.

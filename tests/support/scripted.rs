@@ -6,7 +6,9 @@ use std::sync::{Arc, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use switchboard::agent::{AgentError, AgentEvent, Backend, Children, Handle, SessionContext, Turn};
+use switchboard::agent::{
+    AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext, Turn,
+};
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
 use tokio::sync::{Mutex, mpsc};
@@ -47,6 +49,8 @@ pub struct Played {
     pub history: Vec<Step>,
     /// Which handle runs it, counted from 1 in the order they were opened.
     pub handle: usize,
+    /// Where the turn asks a person.
+    pub approvals: Approvals,
     output: mpsc::Sender<AgentEvent>,
     end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,
@@ -244,6 +248,7 @@ impl Handle for ScriptedHandle {
             message: turn.message,
             history: turn.history,
             handle: self.number,
+            approvals: turn.approvals,
             output,
             end,
             cancel,

@@ -118,6 +118,7 @@ impl World {
             clock: Arc::clone(&clock) as Arc<dyn switchboard::engine::Clock>,
             queue: QueueConfig { busy_mode: setup.busy_mode, max_items: setup.max_items },
             engine: EngineConfig {
+                approval_timeout: Duration::from_secs(600),
                 drain_timeout: Duration::from_secs(30),
                 stop_grace: Duration::from_secs(5),
                 keep_events_days: 30,

@@ -15,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::plan::{Act, Pace, Plan, Stops, Tool};
 use self::stage::Stage;
-use super::{AgentError, AgentEvent, Backend, Handle, SessionContext, Turn};
+use super::{AgentError, AgentEvent, Approvals, Backend, Handle, SessionContext, Turn};
 use crate::domain::Time;
+use crate::domain::approval::{Always, Question};
 use crate::domain::history::Step;
 use crate::domain::session::Usage;
 
@@ -77,6 +78,7 @@ async fn play(
         message: turn.message,
         began_at: turn.began_at,
         started: Instant::now(),
+        approvals: turn.approvals,
     };
     let mut stage = Stage::new(output, cancel, turn.steer, plan.pace);
     stage.send(AgentEvent::Model("practice".to_owned())).await?;
@@ -96,6 +98,7 @@ struct Scene {
     message: String,
     began_at: Time,
     started: Instant,
+    approvals: Approvals,
 }
 
 impl Scene {
@@ -140,6 +143,7 @@ impl Scene {
                 stage.say("I have thought about it.\n").await
             }
             Act::Call(tool) => self.call(index, *tool, stage).await,
+            Act::AskToRun(command) => self.ask_to_run(index, command, stage).await,
             Act::Write(lines) => write_lines(*lines, stage).await,
             Act::Recall => stage.say(&self.recall()).await,
             Act::Help => stage.say(&format!("You can ask me: {}\n", plan::HELP)).await,
@@ -177,6 +181,32 @@ impl Scene {
         };
         stage.send(AgentEvent::ToolResult { call, ok: true, output: result.clone() }).await?;
         stage.say(&format!("The tool {name} says: {result}.\n")).await
+    }
+
+    /// Shows what a real agent does with `terminal`, but for running anything.
+    async fn ask_to_run(&self, index: usize, command: &str, stage: &mut Stage) -> Result<(), AgentError> {
+        let call = format!("practice_{}", index + 1);
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        stage
+            .send(AgentEvent::ToolCall { call: call.clone(), name: "terminal".to_owned(), arguments })
+            .await?;
+        let question = Question {
+            tool: "terminal".to_owned(),
+            what: command.to_owned(),
+            folder: "nowhere: the practice agent runs nothing".to_owned(),
+            always: Always::of(command),
+        };
+        let decision = tokio::select! {
+            biased;
+            () = stage.cancel.cancelled() => return Err(AgentError::Cancelled),
+            decision = self.approvals.ask(question) => decision,
+        };
+        let (ok, output) = match decision.refusal() {
+            None => (true, "allowed; the practice agent runs nothing".to_owned()),
+            Some(refusal) => (false, refusal),
+        };
+        stage.send(AgentEvent::ToolResult { call, ok, output: output.clone() }).await?;
+        stage.say(&format!("I asked to run a command: {output}.\n")).await
     }
 
     fn recall(&self) -> String {

@@ -22,6 +22,8 @@ pub(super) enum Act {
     Think,
     /// Calls a tool.
     Call(Tool),
+    /// Asks whether it may run a command, and runs nothing.
+    AskToRun(String),
     /// Writes that many lines as fast as they are taken.
     Write(u32),
     /// Tells all that it was told in this memory.
@@ -65,7 +67,7 @@ pub(super) enum Pace {
 
 /// The instructions, for people.
 pub(super) const HELP: &str = "\
-say TEXT · take N seconds · stream slowly · think · call a tool · call the clock · write N lines · long · \
+say TEXT · ask to run COMMAND (nothing is run) · take N seconds · stream slowly · think · call a tool · call the clock · write N lines · long · \
 what do you remember · fail · crash · hang · hang hard (a stop is ignored) · help. \
 Join them with commas or \"then\": think, call a tool, take 5 seconds, then fail.";
 
@@ -82,6 +84,10 @@ pub(super) fn read(message: &str) -> Plan {
         while !rest.is_empty() {
             if let Some(words) = strip_say(rest) {
                 plan.acts.push(Act::Say(words.to_owned()));
+                break;
+            }
+            if let Some(command) = strip_ask(rest) {
+                plan.acts.push(Act::AskToRun(command.to_owned()));
                 break;
             }
             let (clause, after) = next_clause(rest);
@@ -102,9 +108,18 @@ enum Clause {
 }
 
 fn strip_say(text: &str) -> Option<&str> {
-    let word = text.get(..4)?;
-    let rest = text.get(4..)?.trim();
-    (word.eq_ignore_ascii_case("say ") && !rest.is_empty()).then_some(rest)
+    rest_after("say ", text)
+}
+
+fn strip_ask(text: &str) -> Option<&str> {
+    rest_after("ask to run ", text)
+}
+
+/// What stands behind these words, up to the end of the line.
+fn rest_after<'t>(words: &str, text: &'t str) -> Option<&'t str> {
+    let (begin, rest) = text.split_at_checked(words.len())?;
+    let rest = rest.trim();
+    (begin.eq_ignore_ascii_case(words) && !rest.is_empty()).then_some(rest)
 }
 
 fn next_clause(text: &str) -> (&str, &str) {
@@ -199,6 +214,7 @@ mod tests {
             ("crash", Act::Crash),
             ("hang", Act::Hang(Stops::Obeyed)),
             ("hang hard", Act::Hang(Stops::Ignored)),
+            ("ask to run git push; reboot", Act::AskToRun("git push; reboot".into())),
             ("say Good day, and fail", Act::Say("Good day, and fail".into())),
         ];
         for (message, act) in cases {

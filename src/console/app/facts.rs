@@ -27,6 +27,7 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     let session = &row.row.session;
     let mut facts = vec![("state", row.row.state.word().to_owned())];
     facts.extend(alert(model, &session.id));
+    facts.extend(asks(model, row));
     facts.extend(row.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
     facts.extend(marker(model, row));
     facts.extend(hold_of(row).iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)));
@@ -280,6 +281,17 @@ fn turn_that_runs(model: &Model, turn: &RunningTurn) -> [Fact; 2] {
     [
         ("runs", running(model, turn)),
         ("frees it", format!("its end; {} or /stop stops it", key_name(model, Action::StopTurn))),
+    ]
+}
+
+/// What its agent asks: its turn stands still until that is answered.
+fn asks(model: &Model, row: &ListRow) -> Vec<Fact> {
+    let (Some(asked), Some(line)) = (row.row.asks.first(), &row.asks) else { return Vec::new() };
+    let key = key_name(model, Action::NextNeed);
+    vec![
+        ("asks", format!("{line}, since {}", words::clock(model, asked.asked_at))),
+        ("frees it", format!("{key}, then an answer; or /approve, /deny")),
+        ("else", format!("denied by itself at {}", words::clock(model, asked.denies_at))),
     ]
 }
 

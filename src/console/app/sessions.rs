@@ -22,6 +22,8 @@ pub struct ListRow {
     pub name: String,
     /// Its platform and chat type, in words: `telegram dm`; `local` for the operator's own.
     pub place: String,
+    /// What its agent asks, on one line.
+    pub asks: Option<String>,
     /// The first words of the message in its slot.
     pub slot: Option<String>,
     /// The last error of a turn since the last answer, on one line.
@@ -39,6 +41,7 @@ impl ListRow {
         Self {
             name: clean(row.session.name()),
             place,
+            asks: row.asks.first().map(|asked| asked.question.line()),
             slot: row.slot.as_ref().map(|item| clean(&excerpt(&item.text))),
             last_error: row.last_error.as_deref().map(clean),
             row,

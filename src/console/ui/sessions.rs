@@ -155,6 +155,9 @@ fn draw_marks(paint: &mut Paint<'_>, area: Rect, row: &ListRow, chosen: bool) {
 pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
     let now = paint.model.as_of();
     let word = row.row.state.word();
+    if let Some(asked) = row.row.asks.first() {
+        return format!("asks you, {}", age(now - asked.asked_at));
+    }
     if let Some(turn) = &row.row.turn {
         paint.motion.counts_seconds();
         let word = if turn.stopping { "stops" } else { word };
@@ -185,7 +188,7 @@ fn detail(model: &Model, row: &ListRow) -> String {
         let by = mark.reason.by();
         facts.push(format!("{}, cut off {} by {by}", tries(model, session.cuts), clock(model, mark.since)));
     }
-    if let Some(turn) = &row.row.turn {
+    if let Some(turn) = row.row.turn.as_ref().filter(|_| row.asks.is_none()) {
         let silent = turn.last_output_at.map_or(0, |at| (model.as_of() - at).num_seconds());
         if silent >= SILENT_FROM_SECONDS {
             facts.push(format!("silent {}", running(TimeDelta::seconds(silent))));
@@ -194,7 +197,8 @@ fn detail(model: &Model, row: &ListRow) -> String {
     facts.extend(waiting_words(row));
     match row.row.state {
         SessionState::NeedsYou => {
-            let why = row.last_error.as_deref().unwrap_or("the agent's backend fails");
+            let failed = row.last_error.as_deref().unwrap_or("the agent's backend fails");
+            let why = row.asks.as_deref().unwrap_or(failed);
             facts.insert(0, why.to_owned());
         }
         SessionState::Resumes | SessionState::Suspended => {

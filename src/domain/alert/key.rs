@@ -26,6 +26,11 @@ impl AlertKey {
         Self(format!("session:{session}"))
     }
 
+    /// A session whose agent asks a person.
+    pub fn approval(session: &SessionId) -> Self {
+        Self(format!("asks:{session}"))
+    }
+
     /// A session whose reset is due and has been blocked for too long.
     pub fn blocked_reset(session: &SessionId) -> Self {
         Self(format!("reset:{session}"))

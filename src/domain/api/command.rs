@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::cron::JobCommand;
 use crate::domain::alert::{Acknowledgement, AlertKey};
+use crate::domain::approval::Answer;
 use crate::domain::cron::JobId;
-use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ApprovalId, ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::queue::{Ack, Intent, PutBack, Source};
 use crate::domain::slash::Ask;
 
@@ -35,6 +36,13 @@ pub enum Command {
         session: SessionId,
         /// The turn that was on the screen.
         turn: Option<TurnId>,
+    },
+    /// Answer what an agent asks.
+    Answer {
+        /// The question that was on the screen.
+        approval: ApprovalId,
+        /// The answer.
+        answer: Answer,
     },
     /// Go on with a session: with what was cut off, and with its held queue.
     Continue {

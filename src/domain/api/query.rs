@@ -10,6 +10,7 @@ use super::recovery::RecoveryPage;
 use super::report::Report;
 use crate::domain::Time;
 use crate::domain::alert::Alert;
+use crate::domain::approval::Approval;
 use crate::domain::conversation::HostConversation;
 use crate::domain::cron::JobId;
 use crate::domain::event::{Event, Level};
@@ -210,7 +211,7 @@ pub struct Overview {
     pub sessions: usize,
     /// Open alerts that nobody acknowledged.
     pub needs_you: usize,
-    /// Turns that run.
+    /// Turns that run, without those that wait for a person.
     pub running: usize,
     /// Items that wait, in all sessions.
     pub waiting: usize,
@@ -340,6 +341,9 @@ pub struct SessionRow {
     pub queued: usize,
     /// Its place among those that are about to be resumed by themselves; what comes meanwhile waits.
     pub resume_place: Option<u32>,
+    /// What its agent asks a person, oldest first: until that is answered its turn stands still.
+    #[serde(default)]
+    pub asks: Vec<Approval>,
     /// The last error of a turn since the last answer.
     pub last_error: Option<String>,
     /// What works in its background.

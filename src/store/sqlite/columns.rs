@@ -7,8 +7,11 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::Time;
 use crate::domain::alert::{Alert, AlertKey, Told};
+use crate::domain::approval::Approval;
 use crate::domain::cron::{DeliveryState, ExecutionState, How, JobId, Overlap};
-use crate::domain::id::{ExecutionId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::id::{
+    ApprovalId, ExecutionId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
+};
 use crate::domain::marker::{Marker, ResumePending, ResumeReason, SuspendReason, Suspended};
 use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
 use crate::domain::reset::ResetReason;
@@ -97,7 +100,7 @@ macro_rules! row_ids {
     )+};
 }
 
-row_ids!(ItemId, TurnId, MessageId, Seq, ExecutionId);
+row_ids!(ApprovalId, ItemId, TurnId, MessageId, Seq, ExecutionId);
 
 macro_rules! names {
     ($($type:ident),+) => {$(
@@ -233,6 +236,19 @@ pub(super) fn alert(row: &Row<'_>) -> rusqlite::Result<Alert> {
             tried_at: optional_time(row, "tried_at")?,
             failure: row.get("failure")?,
         },
+    })
+}
+
+/// Reads a question from a row with all columns of `approvals`.
+pub(super) fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
+    Ok(Approval {
+        id: row.get("id")?,
+        session: row.get("session")?,
+        turn: row.get("turn")?,
+        question: from_json(row, "question")?,
+        asked_at: time(row, "asked_at")?,
+        denies_at: time(row, "denies_at")?,
+        decision: kept_json(row, "decision")?,
     })
 }
 

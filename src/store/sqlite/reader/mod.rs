@@ -14,18 +14,19 @@ mod sessions;
 
 use rusqlite::{Connection, Params, Row};
 
-use super::sql;
+use super::{columns, sql};
 use crate::domain::Time;
 use crate::domain::alert::Alert;
 use crate::domain::api::{
     ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
 };
+use crate::domain::approval::Approval;
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
-use crate::domain::id::{ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Item;
 use crate::store::{Counts, Queries, Result};
@@ -163,6 +164,10 @@ impl Queries for Reader<'_> {
 
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
         self.composer(key)
+    }
+
+    fn approval(&self, id: ApprovalId) -> Result<Option<Approval>> {
+        self.first("SELECT * FROM approvals WHERE id = ?1", (id,), columns::approval)
     }
 
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {

@@ -71,7 +71,7 @@ impl Reader<'_> {
                      SELECT items.* FROM sessions JOIN turns ON turns.id = running_turn
                          JOIN items ON items.id = turns.item OR items.id IN
                              (SELECT item FROM messages WHERE turn = turns.id AND role = 'steered')
-                     WHERE sessions.ended_at IS NULL AND rank = ?2 ORDER BY sessions.id, items.id LIMIT ?1)"
+                     WHERE sessions.ended_at IS NULL AND rank <= ?2 ORDER BY sessions.id, items.id LIMIT ?1)"
             ),
             (at_most(limit), SessionState::Runs.rank()),
             queue_row,

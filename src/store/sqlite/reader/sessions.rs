@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::super::background::background;
-use super::super::columns::{Millis, item, named_marker, optional_time, time};
+use super::super::columns::{Millis, approval, item, named_marker, optional_time, time};
 use super::super::sql::at_most;
 use super::super::tx::hold;
 use super::Reader;
@@ -177,12 +177,19 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    fn whole(&self, Found { mut row, slot, has_work }: Found) -> Result<SessionRow> {
+    fn whole(&self, Found { mut row, slot, has_work, asks }: Found) -> Result<SessionRow> {
         if let Some(id) = slot {
             row.slot = self.first("SELECT * FROM items WHERE id = ?1", (id,), item)?;
         }
         if has_work {
             row.background = background(self.connection, &row.session.id)?;
+        }
+        if asks > 0 {
+            row.asks = self.rows(
+                "SELECT * FROM approvals WHERE session = ?1 AND decision IS NULL ORDER BY id",
+                (&row.session.id,),
+                approval,
+            )?;
         }
         Ok(row)
     }
@@ -201,6 +208,7 @@ struct Found {
     row: SessionRow,
     slot: Option<ItemId>,
     has_work: bool,
+    asks: usize,
 }
 
 fn session_row(row: &Row<'_>) -> rusqlite::Result<Found> {
@@ -220,11 +228,12 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<Found> {
         slot: None,
         queued: row.get("queued")?,
         resume_place: row.get("resume_place")?,
+        asks: Vec::new(),
         last_error: row.get("last_error")?,
         background: Background::None,
         forecast: None,
     };
-    Ok(Found { row: found, slot: row.get("slot")?, has_work: row.get("has_work")? })
+    Ok(Found { row: found, slot: row.get("slot")?, has_work: row.get("has_work")?, asks: row.get("asks")? })
 }
 
 fn beginning(row: &Row<'_>) -> rusqlite::Result<Beginning> {

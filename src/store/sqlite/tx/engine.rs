@@ -15,7 +15,8 @@ impl Tx<'_> {
         let (exit, plan) = self.plan_recovery(run)?;
         self.keep_run(run, &exit, &plan)?;
         let cut_turns: Vec<TurnId> = self.rows(
-            "SELECT running_turn FROM sessions WHERE ended_at IS NULL AND rank = ?1 ORDER BY running_turn",
+            "SELECT running_turn FROM sessions
+             WHERE ended_at IS NULL AND rank <= ?1 AND running_turn IS NOT NULL ORDER BY running_turn",
             (SessionState::Runs.rank(),),
             |row| row.get(0),
         )?;

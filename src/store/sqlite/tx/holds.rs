@@ -59,7 +59,7 @@ impl Tx<'_> {
         let turn = running.turn;
         self.execute("UPDATE turns SET stop_cause = ?2 WHERE id = ?1", (turn, cause))?;
         self.tell_of(standing, EventKind::StopRequested { turn, cause }, at)?;
-        Ok(())
+        self.cancel_approvals(standing, turn, "the turn was told to stop", at)
     }
 
     /// Holds the queue after `/stop`. The operator's word is stronger than a hold that ends by itself, a

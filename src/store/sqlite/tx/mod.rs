@@ -1,6 +1,7 @@
 //! The transitions over SQLite. Each runs inside a transaction that its caller commits.
 
 mod alerts;
+mod approvals;
 mod conversations;
 mod drafts;
 mod engine;
@@ -30,12 +31,15 @@ use super::sql;
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::Direction;
+use crate::domain::approval::{Approval, Ending};
 use crate::domain::event::{Event, EventKind};
-use crate::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ApprovalId, ItemId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
 use crate::domain::turn::{Output, StopCause, TurnEnd};
-use crate::store::{Accepted, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError, Transitions};
+use crate::store::{
+    Accepted, NewApproval, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError, Transitions,
+};
 
 /// An open transaction, with the events that its steps have told so far.
 pub(super) struct Tx<'c> {
@@ -242,6 +246,14 @@ impl Transitions for Tx<'_> {
 
     fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()> {
         self.keep_process(child, at)
+    }
+
+    fn ask_approval(&mut self, new: &NewApproval, at: Time) -> Result<Approval> {
+        self.ask_approval(new, at)
+    }
+
+    fn settle_approval(&mut self, approval: ApprovalId, ending: &Ending, at: Time) -> Result<Approval> {
+        self.settle_approval(approval, ending, at)
     }
 
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()> {

@@ -75,7 +75,7 @@ impl Tx<'_> {
         let began = before.run.started_at;
         let facts = |row: &Row<'_>| facts(row, began);
         let cut = self.rows(
-            facts_where!("s.ended_at IS NULL AND s.rank = ?1"),
+            facts_where!("s.ended_at IS NULL AND s.rank <= ?1 AND s.running_turn IS NOT NULL"),
             (SessionState::Runs.rank(),),
             facts,
         )?;
@@ -404,7 +404,8 @@ impl Tx<'_> {
 
     fn running_sessions(&self) -> Result<Vec<SessionId>> {
         self.rows(
-            "SELECT id FROM sessions WHERE ended_at IS NULL AND rank = ?1 ORDER BY running_turn",
+            "SELECT id FROM sessions
+             WHERE ended_at IS NULL AND rank <= ?1 AND running_turn IS NOT NULL ORDER BY running_turn",
             (SessionState::Runs.rank(),),
             |row| row.get(0),
         )
@@ -441,7 +442,8 @@ impl Tx<'_> {
         self.execute("UPDATE runs SET stamped_at = ?1 WHERE n = (SELECT run FROM house)", (Millis(at),))?;
         self.execute(
             "UPDATE turns SET lease_until = ?1 WHERE id IN
-                 (SELECT running_turn FROM sessions WHERE ended_at IS NULL AND rank = ?2)",
+                 (SELECT running_turn FROM sessions
+                  WHERE ended_at IS NULL AND rank <= ?2 AND running_turn IS NOT NULL)",
             (Millis(at + LEASE), SessionState::Runs.rank()),
         )?;
         Ok(())

@@ -31,6 +31,8 @@ pub(super) struct Standing {
     pub(super) resume_place: Option<u32>,
     pub(super) last_error: Option<String>,
     pub(super) running: Option<RunningTurn>,
+    /// How many questions of its agent wait.
+    pub(super) asks: usize,
     pub(super) slot: Option<ItemId>,
     pub(super) queued: usize,
     pub(super) gate: Gate,
@@ -126,7 +128,7 @@ impl Standing {
             return SessionState::Idle;
         }
         let hold = self.hold.map(|hold| hold.reason);
-        SessionState::of(usize::from(self.running.is_some()), self.waiting(), hold, self.marker)
+        SessionState::of(usize::from(self.running.is_some()), self.asks, self.waiting(), hold, self.marker)
     }
 }
 
@@ -136,7 +138,7 @@ macro_rules! standing_where {
             "SELECT s.id, s.key, s.title, s.ended_at, s.last_activity_at, s.busy_mode, s.hold_reason,
                  s.hold_since, s.probe_at, s.dead_turns, s.marker, s.marker_reason, s.marker_since, s.cuts,
                  s.resume_place, s.last_error,
-                 t.id AS turn, t.item, t.steerable, t.probe, t.stop_cause, t.began_at,
+                 t.id AS turn, t.item, t.steerable, t.probe, t.stop_cause, t.began_at, s.asks,
                  (SELECT id FROM items WHERE session = s.id AND state = 'waiting' AND lane = 'slot') AS slot,
                  (SELECT count(*) FROM items
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
@@ -187,7 +189,7 @@ impl Tx<'_> {
                  running_turn = ?15, last_turn = ?16, last_message = ?17, last_event = ?18,
                  marker = ?19, marker_reason = ?20, marker_since = ?21, cuts = ?22, resume_place = ?23,
                  health = coalesce(?24, health), restart_count = restart_count + ?25,
-                 last_used_at = iif(?24 IS NULL, last_used_at, ?2)
+                 last_used_at = iif(?24 IS NULL, last_used_at, ?2), asks = ?26
              WHERE id = ?1",
             params![
                 standing.id,
@@ -215,6 +217,7 @@ impl Tx<'_> {
                 standing.resume_place,
                 handle.map(|used| used.health),
                 handle.map_or(0, |used| used.restarts),
+                standing.asks,
             ],
         )?;
         Ok(())
@@ -238,6 +241,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         resume_place: cells.next()?,
         last_error: cells.next()?,
         running: running_of(&mut cells)?,
+        asks: cells.next()?,
         slot: cells.next()?,
         queued: cells.next()?,
         gate: cells.next()?,

@@ -136,6 +136,7 @@ impl Tx<'_> {
         model: Option<&str>,
         at: Time,
     ) -> Result<()> {
+        self.cancel_approvals(standing, running.turn, "the turn has ended", at)?;
         if *outcome != Outcome::Done {
             self.close_calls(standing, running.turn, at)?;
             self.add_message(standing, &NewRow::of(running.turn, "ended", at))?;

@@ -1,0 +1,109 @@
+//! Questions of agents: kept before anyone is asked, and handed back when their decision is kept.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+use super::shared::Shared;
+use crate::agent::NewQuestion;
+use crate::domain::Time;
+use crate::domain::approval::{Approval, Decision, Ending};
+use crate::domain::id::{ApprovalId, TurnId};
+use crate::store::{NewApproval, StoreError};
+
+/// The wall clock may jump: a wait for one of its instants looks at it again after this long.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// What can't be kept is tried again after this long.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+/// The questions whose agents wait for an answer.
+#[derive(Default)]
+pub(super) struct Asking {
+    waiting: Mutex<HashMap<ApprovalId, oneshot::Sender<Decision>>>,
+}
+
+impl Asking {
+    /// Hands a kept decision to whoever waits for it.
+    pub(super) fn settled(&self, approval: ApprovalId, decision: &Decision) {
+        if let Some(waiting) = self.lock().remove(&approval) {
+            let _ = waiting.send(decision.clone());
+        }
+    }
+
+    fn wait(&self, approval: ApprovalId) -> oneshot::Receiver<Decision> {
+        let (settled, decision) = oneshot::channel();
+        self.lock().insert(approval, settled);
+        decision
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ApprovalId, oneshot::Sender<Decision>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps what an agent asks, and answers it when that is decided.
+pub(super) async fn ask(shared: Arc<Shared>, turn: TurnId, asked: NewQuestion) {
+    let at = shared.now();
+    let question = asked.question.clone();
+    let new = NewApproval { turn, question, denies_at: at + shared.settings.engine.approval_timeout };
+    match shared.store.write(move |store| store.ask_approval(&new, at)).await {
+        Ok(Approval { decision: Some(decision), .. }) => asked.answer(decision),
+        Ok(approval) => wait(&shared, &approval, asked).await,
+        Err(error) => {
+            let why = format!("nobody could be asked: {error}");
+            asked.answer(Decision::Cancelled { why });
+        }
+    }
+}
+
+async fn wait(shared: &Shared, approval: &Approval, mut asked: NewQuestion) {
+    let (id, mut denies_at) = (approval.id, approval.denies_at);
+    let mut settled = shared.asking.wait(id);
+    // It may have been settled before anyone waited for that.
+    if let Ok(Some(Approval { decision: Some(decision), .. })) =
+        shared.store.read(move |queries| queries.approval(id)).await
+    {
+        shared.asking.settled(id, &decision);
+    }
+    loop {
+        let ending = tokio::select! {
+            biased;
+            decision = &mut settled => return answer(asked, decision),
+            () = asked.taken_back() => Ending::Withdrawn,
+            () = until(shared, denies_at) => Ending::TimedOut,
+        };
+        let at = shared.now();
+        let withdrawn = ending == Ending::Withdrawn;
+        match shared.store.write(move |store| store.settle_approval(id, &ending, at)).await {
+            Ok(_) | Err(StoreError::Refused(_)) if withdrawn => return,
+            Ok(_) | Err(StoreError::Refused(_)) => {
+                let decision = settled.await;
+                return answer(asked, decision);
+            }
+            Err(StoreError::Closed) => return,
+            Err(error) => tracing::warn!(%id, %error, "the end of a question is not kept yet"),
+        }
+        if withdrawn {
+            // Its turn ends, and that settles it.
+            return;
+        }
+        denies_at = at + TRY_AGAIN;
+    }
+}
+
+fn answer(asked: NewQuestion, decision: Result<Decision, oneshot::error::RecvError>) {
+    if let Ok(decision) = decision {
+        asked.answer(decision);
+    }
+}
+
+async fn until(shared: &Shared, at: Time) {
+    while let Ok(left) = (at - shared.now()).to_std()
+        && !left.is_zero()
+    {
+        sleep(left.min(LOOK_AGAIN)).await;
+    }
+}

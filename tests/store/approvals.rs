@@ -1,0 +1,135 @@
+//! Questions of agents: kept before anyone is asked, settled once, and never left open by a turn that ended.
+
+use switchboard::domain::alert::AlertKey;
+use switchboard::domain::approval::{Always, Answer, Approval, Decision, Ending, Question};
+use switchboard::domain::id::{SessionId, TurnId};
+use switchboard::domain::session::SessionState;
+use switchboard::domain::turn::{Outcome, StopCause};
+use switchboard::store::{NewApproval, NewMessage, Result};
+
+use crate::conformance::{Bench, on_each, refused};
+use crate::given::{at, end, key, message, run};
+
+fn question(what: &str) -> Question {
+    let (tool, folder) = ("terminal".to_owned(), "/srv/api".to_owned());
+    Question { tool, what: what.to_owned(), folder, always: Always::of(what) }
+}
+
+fn ask(bench: &mut Bench<'_>, turn: TurnId, what: &str, seconds: i64) -> Result<Approval> {
+    let new = NewApproval { turn, question: question(what), denies_at: at(seconds + 600) };
+    bench.step(|t| t.ask_approval(&new, at(seconds)))
+}
+
+fn settle(bench: &mut Bench<'_>, asked: &Approval, ending: Ending, seconds: i64) -> Result<Approval> {
+    bench.step(|t| t.settle_approval(asked.id, &ending, at(seconds)))
+}
+
+fn running(bench: &mut Bench<'_>) -> (SessionId, TurnId) {
+    let session = bench.send(message("a", "deploy it", 1)).session;
+    let turn = bench.running(&session).unwrap();
+    (session, turn)
+}
+
+fn decision(bench: &Bench<'_>, asked: &Approval) -> Option<Decision> {
+    bench.ask(|q| q.approval(asked.id)).unwrap().decision
+}
+
+#[test]
+fn a_question_makes_its_session_need_a_person_until_it_is_answered() {
+    on_each(|bench| {
+        let (session, turn) = running(bench);
+        let asked = ask(bench, turn, "git push", 2).unwrap();
+        let row = bench.ask(|q| q.session(&session)).unwrap();
+        assert_eq!((row.state, &row.asks), (SessionState::NeedsYou, &vec![asked.clone()]));
+        let counts = bench.ask(|q| q.counts());
+        assert_eq!((counts.needs_you, counts.running), (1, 0));
+        let [alert] = &bench.ask(|q| q.alerts(9))[..] else { panic!("no alert") };
+        assert_eq!(alert.key, AlertKey::approval(&session));
+        assert_eq!(alert.words, "a asks: terminal: git push; /approve or /deny answers");
+
+        let settled = settle(bench, &asked, Ending::Answered(Answer::Once), 3).unwrap();
+        assert_eq!(settled.decision, Some(Decision::Once));
+        let row = bench.ask(|q| q.session(&session)).unwrap();
+        assert_eq!((row.state, row.asks), (SessionState::Runs, vec![]));
+        assert_eq!(bench.ask(|q| q.alerts(9)), []);
+        let again = settle(bench, &asked, Ending::TimedOut, 4).unwrap_err().to_string();
+        assert!(again.contains("settled already: allowed once"), "{again}");
+    });
+}
+
+#[test]
+fn of_two_questions_the_alert_stays_until_both_are_answered() {
+    on_each(|bench| {
+        let (session, turn) = running(bench);
+        let first = ask(bench, turn, "git push", 2).unwrap();
+        let second = ask(bench, turn, "git tag v1", 3).unwrap();
+        settle(bench, &first, Ending::TimedOut, 4).unwrap();
+        let row = bench.ask(|q| q.session(&session)).unwrap();
+        assert_eq!((row.state, row.asks), (SessionState::NeedsYou, vec![second.clone()]));
+        assert_eq!(bench.ask(|q| q.alerts(9)).len(), 1);
+        settle(bench, &second, Ending::Withdrawn, 5).unwrap();
+        assert_eq!(bench.ask(|q| q.alerts(9)), []);
+    });
+}
+
+#[test]
+fn always_holds_for_its_session_and_ends_with_it() {
+    on_each(|bench| {
+        let (_, turn) = running(bench);
+        let asked = ask(bench, turn, "git push origin main", 2).unwrap();
+        settle(bench, &asked, Ending::Answered(Answer::Always), 3).unwrap();
+        let again = ask(bench, turn, "git push --tags", 4).unwrap();
+        assert_eq!(again.decision, Some(Decision::Before { prefix: "git push".to_owned() }));
+        let other = ask(bench, turn, "git push && reboot", 5).unwrap();
+        assert_eq!(other.decision, None);
+        bench.step(|t| t.reset_session(&key("a"), &SessionId::new(at(6), 9), None, at(6))).unwrap();
+        let session = bench.send(message("a", "again", 7)).session;
+        let turn = bench.running(&session).unwrap();
+        assert_eq!(ask(bench, turn, "git push", 8).unwrap().decision, None);
+    });
+}
+
+#[test]
+fn the_end_of_a_turn_and_a_stop_settle_what_is_open() {
+    on_each(|bench| {
+        let (session, turn) = running(bench);
+        let asked = ask(bench, turn, "git push", 2).unwrap();
+        bench.step(|t| t.request_stop(&session, None, StopCause::Operator, at(3))).unwrap();
+        let why = "the turn was told to stop".to_owned();
+        assert_eq!(decision(bench, &asked), Some(Decision::Cancelled { why }));
+        let late = ask(bench, turn, "git push", 4).unwrap();
+        bench.finish(end(turn, Outcome::Done, 5));
+        let why = "the turn has ended".to_owned();
+        assert_eq!(decision(bench, &late), Some(Decision::Cancelled { why }));
+        assert_eq!(bench.ask(|q| q.alerts(9)), []);
+        assert!(refused(ask(bench, turn, "git push", 6)).to_string().contains("the turn has ended"));
+    });
+}
+
+#[test]
+fn a_crash_settles_what_is_open_and_its_call_is_not_repeated() {
+    on_each(|bench| {
+        let (session, turn) = running(bench);
+        let asked = ask(bench, turn, "git push", 2).unwrap();
+        bench.step(|t| t.open_run(&run(2, 60))).unwrap();
+        assert!(matches!(decision(bench, &asked), Some(Decision::Cancelled { .. })));
+        let row = bench.ask(|q| q.session(&session)).unwrap();
+        assert_eq!(row.asks, []);
+        assert_eq!(bench.ask(|q| q.alerts(9)), []);
+    });
+}
+
+#[test]
+fn the_turn_of_a_scheduled_task_is_denied_at_once() {
+    on_each(|bench| {
+        let to = "agent:main:cron:job:backup".parse().unwrap();
+        let session = bench.send(NewMessage { to, ..message("a", "back it up", 1) }).session;
+        let turn = bench.running(&session).unwrap();
+        let asked = ask(bench, turn, "git push", 2).unwrap();
+        assert!(
+            matches!(&asked.decision, Some(Decision::NobodyToAsk { why }) if why.contains("scheduled task"))
+        );
+        assert_eq!(bench.ask(|q| q.session(&session)).unwrap().state, SessionState::Runs);
+        assert_eq!(bench.ask(|q| q.alerts(9)), []);
+    });
+}
