@@ -95,6 +95,34 @@ pub(crate) async fn tick(store: &Path) {
 pub(crate) async fn tick(_store: &std::path::Path) {}
 
 #[cfg(feature = "failpoints")]
+thread_local! {
+    static CLOCK_STANDS_STILL: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Keeps the paused clock of a runtime from running ahead, for as long as it lives.
+#[cfg(feature = "failpoints")]
+pub struct HeldClock(#[allow(dead_code, reason = "dropping it ends the work")] std::sync::mpsc::Sender<()>);
+
+/// Holds the paused clock of this thread's runtime. It runs ahead when no task and no blocking work is
+/// left to run, and the store's writer is neither: from now on each step with a writer holds it too.
+#[cfg(feature = "failpoints")]
+pub fn hold_clock() -> HeldClock {
+    CLOCK_STANDS_STILL.set(true);
+    let (held, release) = std::sync::mpsc::channel();
+    tokio::task::spawn_blocking(move || release.recv().is_err());
+    HeldClock(held)
+}
+
+/// Something is handed to the store's writer: it works for as long as the result lives.
+#[cfg(feature = "failpoints")]
+pub(crate) fn writer_works() -> Option<HeldClock> {
+    CLOCK_STANDS_STILL.get().then(hold_clock)
+}
+
+#[cfg(not(feature = "failpoints"))]
+pub(crate) fn writer_works() -> impl Sized {}
+
+#[cfg(feature = "failpoints")]
 fn broken_ticker(store: &Path) -> String {
     format!("ticker {}", store.display())
 }

@@ -49,7 +49,8 @@ fn simulate(third: u64) {
 
 fn one_run(seed: u64) {
     let told = std::panic::catch_unwind(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut simulation = Simulation::new(seed).await;
             for _ in 0..simulation.random.usize(5..40) {

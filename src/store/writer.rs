@@ -118,11 +118,8 @@ impl Store {
         T: Send + 'static,
         F: FnMut(&mut dyn Transitions) -> Result<T> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        let pending = Box::new(Write { step, value: None, reply });
-        let step = Job::Step(Instant::now() + bound, pending);
-        self.jobs.send(step).await.map_err(|_| StoreError::Closed)?;
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        let until = Instant::now() + bound;
+        self.ask(|reply| Job::Step(until, Box::new(Write { step, value: None, reply }))).await?
     }
 
     /// Answers questions beside the writer. All that one call asks is answered of one state.
@@ -152,9 +149,7 @@ impl Store {
         let _ = self.index_messages(INDEX_BEFORE_SEARCH).await;
         let found = self.read(move |queries| queries.search(&words, limit)).await;
         if let Err(StoreError::Database(why)) = found {
-            let (reply, answer) = oneshot::channel();
-            self.jobs.send(Job::IndexAnew(reply)).await.map_err(|_| StoreError::Closed)?;
-            answer.await.unwrap_or(Err(StoreError::Closed))?;
+            self.ask(Job::IndexAnew).await??;
             return Err(StoreError::Database(format!(
                 "{why}; the index is made anew, search again in a while"
             )));
@@ -165,9 +160,7 @@ impl Store {
     /// Takes at most `limit` more messages into the search index; returns how many. Fewer than
     /// `limit`: no more wait. For the background, in small portions.
     pub async fn index_messages(&self, limit: usize) -> Result<usize> {
-        let (reply, answer) = oneshot::channel();
-        self.jobs.send(Job::Index(limit, reply)).await.map_err(|_| StoreError::Closed)?;
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        self.ask(|reply| Job::Index(limit, reply)).await?
     }
 
     /// What of the log could not be read when the store was opened: it goes on from the commit before.
@@ -183,10 +176,16 @@ impl Store {
     /// Carries out what waits, then closes the store. Later steps are refused as closed.
     pub async fn close(&self) {
         self.readers.close();
+        // One that is closed already is as closed as can be.
+        let _ = self.ask(Job::Close).await;
+    }
+
+    /// Hands something to the writer and waits for its answer.
+    async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<T>) -> Job) -> Result<T> {
+        let _work = failpoint::writer_works();
         let (reply, answer) = oneshot::channel();
-        if self.jobs.send(Job::Close(reply)).await.is_ok() {
-            let _ = answer.await;
-        }
+        self.jobs.send(job(reply)).await.map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::program::Place;
+use crate::support::program::{Place, Serve};
 
 const JOBS: &str = r#"{ "jobs": [
   { "id": "disk", "schedule": "every 30 minutes", "prompt": "Look at the disk" },
@@ -17,6 +17,14 @@ fn job(place: &Place, id: &str) -> Value {
 
 fn last_run(place: &Place, id: &str) -> Value {
     place.json(&["cron", "history", id]).remove(0)
+}
+
+/// Starts an engine and waits until it knows the jobs: it serves before it has read the file.
+fn serve_jobs(place: &Place) -> Serve {
+    place.write("jobs.json", JOBS.as_bytes());
+    let engine = place.serve(&[]);
+    while !place.json(&["cron", "list"]).iter().any(|row| row["jobs_file"]["file"] == "read") {}
+    engine
 }
 
 #[test]
@@ -100,8 +108,7 @@ fn a_job_is_made_changed_paused_run_and_taken_out() {
 #[test]
 fn a_job_is_named_by_a_unique_beginning_or_a_name_and_an_ambiguous_one_is_refused_with_the_candidates() {
     let place = Place::new();
-    place.write("jobs.json", JOBS.as_bytes());
-    let _engine = place.serve(&[]);
+    let _engine = serve_jobs(&place);
     assert_eq!(job(&place, "Monday report")["row"]["id"], "disk-report");
     assert_eq!(job(&place, "disk")["row"]["id"], "disk", "a whole id is no beginning of another");
     let run = place.run(&["cron", "pause", "dis"]);
@@ -169,16 +176,8 @@ fn a_list_says_that_the_file_cannot_be_read_with_an_engine_and_without_one() {
         }
     };
     told(0);
-    place.write("jobs.json", JOBS.as_bytes());
-    let engine = place.serve(&[]);
-    // It serves before it has read the file.
-    let rows = loop {
-        let rows = place.json(&["cron", "list"]);
-        if rows.iter().any(|row| row["jobs_file"]["file"] == "read") {
-            break rows;
-        }
-    };
-    assert_eq!(rows.len(), 3);
+    let engine = serve_jobs(&place);
+    assert_eq!(place.json(&["cron", "list"]).len(), 3);
     drop(engine);
     place.write("jobs.json", broken);
     told(3);

@@ -55,7 +55,7 @@ async fn acknowledge(world: &World, alert: &AlertKey, what: Acknowledgement) -> 
     world.engine.command(Command::Acknowledge { alert: alert.clone(), what }).await.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_alert_is_told_once_and_again_until_somebody_knows() {
     let mut world = World::new(told_by(KEEPS)).await;
     let key = backend_dies(&world, "s").await;
@@ -81,7 +81,7 @@ async fn an_alert_is_told_once_and_again_until_somebody_knows() {
     assert_eq!(lines(&world, "keys").len(), 3, "nothing was told in the hour between");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_alert_that_is_resolved_is_told_no_more_and_one_raised_anew_is() {
     let mut world = World::new(told_by(KEEPS)).await;
     let key = backend_dies(&world, "s").await;
@@ -96,7 +96,7 @@ async fn an_alert_that_is_resolved_is_told_no_more_and_one_raised_anew_is() {
     assert_eq!(lines(&world, "keys"), [format!("{key} 0"), format!("{key} 0")]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_command_that_fails_is_told_with_its_last_words_and_tried_again() {
     let mut world = World::new(told_by("echo no network >&2; test -e works || exit 7")).await;
     backend_dies(&world, "s").await;
@@ -109,7 +109,7 @@ async fn a_command_that_fails_is_told_with_its_last_words_and_tried_again() {
     assert_eq!(alerts(&world).await[0].told.failure, None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_command_that_is_not_there_is_told_by_the_setting_s_name() {
     let setup = Setup { alerts: "command = [\"bin/missing\"]".to_owned(), ..Setup::default() };
     let mut world = World::new(setup).await;
@@ -118,7 +118,7 @@ async fn a_command_that_is_not_there_is_told_by_the_setting_s_name() {
     assert!(why.starts_with("can't run \"bin/missing\" of alerts.command: "), "{why}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_command_that_takes_too_long_is_killed_with_all_its_children() {
     let mut world = World::new(told_by("sleep 1000 & echo $! > pid.new; mv pid.new pid; wait")).await;
     backend_dies(&world, "s").await;
@@ -129,7 +129,7 @@ async fn a_command_that_takes_too_long_is_killed_with_all_its_children() {
     until_gone(&Path::new("/proc").join(pid.trim()).join("cwd")).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn after_a_restart_it_goes_on_where_it_was() {
     let setup = told_by(KEEPS);
     let mut world = World::new(setup.clone()).await;
@@ -148,7 +148,7 @@ async fn after_a_restart_it_goes_on_where_it_was() {
     is_told(&mut world, 2).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn with_no_repeat_it_is_told_once_and_no_secret_reaches_it() {
     let mut setup = told_by("echo \"${CARGO_MANIFEST_DIR-hidden}\" >> keys");
     setup.alerts.push_str("repeat_minutes = 0\n[agent.openai]\napi_key_env = \"CARGO_MANIFEST_DIR\"\n");

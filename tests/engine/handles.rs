@@ -52,7 +52,7 @@ fn well_formed(history: &[Step]) -> Vec<String> {
     lines
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_keeps_its_handle_from_turn_to_turn() {
     let mut world = world().await;
     for message in ["one", "two", "three"] {
@@ -62,7 +62,7 @@ async fn a_session_keeps_its_handle_from_turn_to_turn() {
     assert_eq!(world.agent.opened(), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_waits_behind_a_turn_finds_its_handle() {
     let world = world().await;
     world.send("s", "one").await;
@@ -72,7 +72,7 @@ async fn what_waits_behind_a_turn_finds_its_handle() {
     assert_eq!(world.turn_for("two").await.handle, 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_messages_at_once_to_a_new_session_make_one_session_and_one_handle() {
     let mut world = world().await;
     let (one, two) = tokio::join!(world.type_into("s", "one"), world.type_into("s", "/queue two"));
@@ -89,7 +89,7 @@ async fn two_messages_at_once_to_a_new_session_make_one_session_and_one_handle()
     assert_eq!(world.overview().await.sessions, 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_backend_that_keeps_no_handles_opens_one_for_each_turn_and_closes_it() {
     let mut world = World::new(Setup { keeping: Keeping::No, ..Setup::default() }).await;
     for (handle, message) in [(1, "one"), (2, "two")] {
@@ -99,7 +99,7 @@ async fn a_backend_that_keeps_no_handles_opens_one_for_each_turn_and_closes_it()
     assert_eq!(runtime(&world, "s").await, Runtime::default());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_handle_that_was_unused_for_an_hour_is_closed_and_the_session_goes_on_with_a_fresh_one() {
     let mut world = world().await;
     talk(&mut world, "s", "remember 42").await;
@@ -116,7 +116,7 @@ async fn a_handle_that_was_unused_for_an_hour_is_closed_and_the_session_goes_on_
     assert_eq!(well_formed(&turn.history), ["you: remember 42", "agent: ok"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_handle_in_a_turn_is_not_recycled_however_long_the_turn_takes() {
     let mut world = world().await;
     world.send("s", "long work").await;
@@ -128,7 +128,7 @@ async fn a_handle_in_a_turn_is_not_recycled_however_long_the_turn_takes() {
     assert_eq!(talk(&mut world, "s", "again").await, 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_handle_too_many_closes_the_one_unused_for_longest_and_never_one_in_a_turn() {
     let handles = HandlesConfig { idle: Duration::from_secs(3600), max: 2 };
     let mut world = World::new(Setup { handles, ..Setup::default() }).await;
@@ -145,7 +145,7 @@ async fn one_handle_too_many_closes_the_one_unused_for_longest_and_never_one_in_
     assert_eq!(talk(&mut world, "b", "more").await, 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn more_turns_than_handles_may_be_kept_run_all_the_same() {
     let handles = HandlesConfig { idle: Duration::from_secs(3600), max: 1 };
     let mut world = World::new(Setup { handles, ..Setup::default() }).await;
@@ -162,7 +162,7 @@ async fn more_turns_than_handles_may_be_kept_run_all_the_same() {
     assert_eq!(talk(&mut world, "c", "again").await, 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn new_closes_the_handle_of_the_memory_that_ended() {
     let mut world = world().await;
     talk(&mut world, "s", "one").await;
@@ -171,7 +171,7 @@ async fn new_closes_the_handle_of_the_memory_that_ended() {
     assert_eq!(talk(&mut world, "s", "two").await, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_handle_whose_session_ended_during_its_turn_is_closed_when_the_turn_lets_it_go() {
     let mut world = world().await;
     world.send("s", "work").await;
@@ -191,7 +191,7 @@ async fn a_handle_whose_session_ended_during_its_turn_is_closed_when_the_turn_le
     assert_eq!(talk(&mut world, "s", "and again").await, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stop_leaves_the_handle_and_a_kill_does_not() {
     let mut world = world().await;
     world.send("s", "work").await;
@@ -211,7 +211,7 @@ async fn a_stop_leaves_the_handle_and_a_kill_does_not() {
     assert_eq!(runtime(&world, "s").await.restart_count, 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_refusal_of_the_agent_leaves_its_handle() {
     let mut world = world().await;
     world.send("s", "bad").await;
@@ -221,7 +221,7 @@ async fn a_refusal_of_the_agent_leaves_its_handle() {
     assert_eq!(runtime(&world, "s").await.health, Some(Health::Healthy));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_handle_that_fails_before_anything_was_done_is_replaced_and_the_turn_runs_again() {
     let mut world = world().await;
     talk(&mut world, "s", "one").await;
@@ -242,7 +242,7 @@ async fn a_handle_that_fails_before_anything_was_done_is_replaced_and_the_turn_r
     assert_eq!(talk(&mut world, "s", "three").await, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_handle_that_fails_after_the_agent_began_to_act_interrupts_the_turn_and_a_new_one_stands_ready() {
     let call =
         AgentEvent::ToolCall { call: "c1".to_owned(), name: "rm".to_owned(), arguments: "{}".to_owned() };
@@ -275,7 +275,7 @@ async fn a_handle_that_fails_after_the_agent_began_to_act_interrupts_the_turn_an
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_took_in_a_steered_text_is_not_repeated_without_it() {
     let mode = switchboard::domain::queue::BusyMode::Steer;
     let setup = Setup { steering: Steering::Takes, busy_mode: mode, ..Setup::default() };
@@ -289,7 +289,7 @@ async fn a_turn_that_took_in_a_steered_text_is_not_repeated_without_it() {
     assert_eq!(outcome(&mut world).await, Outcome::Interrupted { cause: StopCause::HandleLost });
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_handle_that_fails_twice_in_a_turn_is_one_clean_error_and_the_next_message_tries_again() {
     let mut world = world().await;
     world.send("s", "one").await;
@@ -309,7 +309,7 @@ async fn a_handle_that_fails_twice_in_a_turn_is_one_clean_error_and_the_next_mes
     assert_eq!(runtime(&world, "s").await.health, Some(Health::Healthy));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_new_handle_that_can_not_be_opened_is_one_clean_error_and_the_session_stays_usable() {
     let mut world = world().await;
     world.send("s", "one").await;
@@ -334,7 +334,7 @@ async fn a_new_handle_that_can_not_be_opened_is_one_clean_error_and_the_session_
     assert_eq!(talk(&mut world, "s", "four").await, 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_agent_that_refuses_to_be_opened_is_asked_once() {
     let mut world = world().await;
     world.agent.refuse_to_open(AgentError::Failed("no key".to_owned()));
@@ -344,7 +344,7 @@ async fn an_agent_that_refuses_to_be_opened_is_asked_once() {
     assert_eq!(talk(&mut world, "s", "two").await, 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_is_told_to_stop_is_not_taken_up_again_by_a_new_handle() {
     let mut world = world().await;
     world.send("s", "work").await;
@@ -355,7 +355,7 @@ async fn a_turn_that_is_told_to_stop_is_not_taken_up_again_by_a_new_handle() {
     assert_eq!(world.agent.opened(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panic_of_the_backend_breaks_the_handle_and_nothing_else() {
     let mut world = world().await;
     world.send("s", "one").await;
@@ -366,7 +366,7 @@ async fn a_panic_of_the_backend_breaks_the_handle_and_nothing_else() {
     assert_eq!(outcome(&mut world).await, Outcome::Done);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_sessions_broken_handle_leaves_the_others_running() {
     let mut world = world().await;
     world.send("well", "long work").await;
@@ -382,7 +382,7 @@ async fn one_sessions_broken_handle_leaves_the_others_running() {
     assert_eq!(runtime(&world, "well").await.health, Some(Health::Healthy));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_engine_that_stops_closes_every_handle() {
     let mut world = world().await;
     talk(&mut world, "a", "one").await;
@@ -393,7 +393,7 @@ async fn an_engine_that_stops_closes_every_handle() {
     assert_eq!([world.agent.next_closed().await, world.agent.next_closed().await], [1, 2]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn how_a_handle_fared_outlives_the_engine_and_is_shown() {
     let mut world = world().await;
     world.send("s", "one").await;

@@ -31,7 +31,7 @@ fn resumes(turn: &Played) -> bool {
     turn.message.starts_with("This is the system, not the user.")
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_whose_turn_never_ends_is_given_up_at_the_third_kill_and_the_others_go_on() {
     let first = World::new(Setup::default()).await;
     first.send("poisoned", "work for ever").await;
@@ -75,7 +75,7 @@ async fn a_session_whose_turn_never_ends_is_given_up_at_the_third_kill_and_the_o
     assert_eq!(world.row("poisoned").await.session.id, row.session.id, "the same memory goes on");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn after_a_quick_restart_the_idle_session_owes_nothing_and_the_busy_one_goes_on_with_its_memory() {
     let before = World::new(Setup::default()).await;
     before.send("idle", "one").await;
@@ -100,7 +100,7 @@ async fn after_a_quick_restart_the_idle_session_owes_nothing_and_the_busy_one_go
     assert_eq!(next.session, busy);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_without_a_result_is_told_as_unknown_and_never_made_again() {
     let before = World::new(Setup::default()).await;
     before.send("s", "restart the service").await;
@@ -122,7 +122,7 @@ async fn a_call_without_a_result_is_told_as_unknown_and_never_made_again() {
     assert!(world.log().await.iter().any(|line| line.contains("1 tool call of turn 1 closed")));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_end_of_a_resume_is_told_and_only_its_answer_spends_the_mark() {
     let before = World::new(Setup::default()).await;
     before.send("s", "a long task").await;
@@ -142,7 +142,7 @@ async fn the_end_of_a_resume_is_told_and_only_its_answer_spends_the_mark() {
     assert_eq!(marker(&world, "s").await, None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn on_a_full_disk_a_message_is_refused_and_when_there_is_room_again_all_goes_on() {
     let patience = Patience { bound: Duration::from_millis(40), tell_after: Duration::from_millis(5) };
     let mut world = World::new(Setup { patience, ..Setup::default() }).await;

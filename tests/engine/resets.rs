@@ -42,7 +42,8 @@ async fn say(world: &mut World, text: &str) -> SessionId {
 /// Writes at each of the instants, from the first on; numbers the sessions that took it as they come.
 fn sessions_of(setup: Setup, instants: impl IntoIterator<Item = Time>) -> Vec<usize> {
     // Each world stops the time of a runtime of its own.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(numbered(setup, instants))
 }
 
@@ -131,7 +132,7 @@ fn a_busy_channel_gets_its_daily_reset_all_the_same() {
     assert_eq!([1, 2, 3, 4, 5].map(of), [39, 72, 72, 72, 33]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_restart_makes_no_session_younger() {
     let setup = Setup {
         session_reset: policies(ResetMode::Both, 60, 4),
@@ -153,7 +154,7 @@ async fn a_restart_makes_no_session_younger() {
     assert_eq!(row.beginning, Beginning::AutoReset { reason: ResetReason::Idle, had_activity: true });
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_reply_is_preceded_by_a_notice_that_is_still_there_after_a_restart() {
     let setup = Setup { session_reset: policies(ResetMode::Idle, 60, 4), ..Setup::default() };
     let mut world = World::new(setup.clone()).await;
@@ -171,7 +172,7 @@ async fn the_reply_is_preceded_by_a_notice_that_is_still_there_after_a_restart()
     assert_eq!(world.transcript("s").await, [&told[..], &["you: three", "agent: well"]].concat());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_agent_of_the_new_memory_reads_nothing_of_the_old_one() {
     let setup = Setup { session_reset: policies(ResetMode::Idle, 60, 4), ..Setup::default() };
     let mut world = World::new(setup).await;
@@ -181,7 +182,7 @@ async fn the_agent_of_the_new_memory_reads_nothing_of_the_old_one() {
     assert!(world.turn_for("two").await.history.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_memory_before_is_brought_back_and_that_can_be_undone() {
     let setup = Setup { session_reset: policies(ResetMode::Both, 60, 4), ..Setup::default() };
     let mut world = World::new(setup).await;
@@ -199,7 +200,7 @@ async fn the_memory_before_is_brought_back_and_that_can_be_undone() {
     assert_eq!(world.id("s").await, new);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_reset_left_waiting_is_moved_and_runs() {
     let setup = Setup { session_reset: policies(ResetMode::Idle, 60, 4), ..Setup::default() };
     let mut world = World::new(setup).await;
@@ -222,7 +223,7 @@ fn outlives(world: &World, session: &SessionId, since: Time) {
     Connection::open(world.path("state.db")).unwrap().execute(sql, (session.as_str(), since)).unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_forgotten_background_process_blocks_the_reset_says_so_and_only_for_a_day() {
     let session_reset = ResetPolicies {
         background_max_age: Some(Duration::from_secs(24 * 3600)),
@@ -249,7 +250,7 @@ async fn a_forgotten_background_process_blocks_the_reset_says_so_and_only_for_a_
     assert_ne!(say(&mut world, "day three").await, session);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stale_resume_mark_does_not_stand_against_the_idle_reset() {
     let setup = Setup { session_reset: policies(ResetMode::Idle, 30, 4), ..Setup::default() };
     let world = World::new(setup.clone()).await;
@@ -275,7 +276,7 @@ async fn a_stale_resume_mark_does_not_stand_against_the_idle_reset() {
     assert_eq!(world.row("s").await.session.marker, None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn status_says_what_the_next_message_will_do() {
     let setup = Setup { session_reset: policies(ResetMode::Both, 1440, 4), ..Setup::default() };
     let mut world = World::new(setup).await;
@@ -295,7 +296,7 @@ async fn status_says_what_the_next_message_will_do() {
     assert_eq!(words, "suspended: the next message starts anew");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_simultaneous_messages_to_a_new_conversation_make_one_session() {
     let world = World::new(Setup::default()).await;
     let submit = |text: &str| Command::Submit {
@@ -314,7 +315,7 @@ async fn two_simultaneous_messages_to_a_new_conversation_make_one_session() {
     assert_eq!(world.overview().await.sessions, 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_that_is_no_object_is_refused_with_the_reason() {
     let world = World::new(Setup::default()).await;
     let key = switchboard::domain::conversation::key_of("c1", None).unwrap();

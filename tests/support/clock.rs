@@ -1,34 +1,52 @@
 //! A clock that stands still until the test moves it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use switchboard::domain::Time;
 use switchboard::engine::Clock;
+use switchboard::failpoint::{HeldClock, hold_clock};
 use tokio::time::Instant;
+
+/// tokio's timers know no shorter time.
+const TICK: Duration = Duration::from_millis(1);
 
 /// The engine's clock in a test: wall clock and timers move together, only by [`StillClock::advance`].
 ///
-/// tokio's paused clock runs ahead as soon as every task waits, and the store's threads are no
-/// tasks: a blocking task that waits for the end of the test keeps the clock from doing so.
+/// The test's runtime is single-threaded and begins with a paused clock (`start_paused`): one that is
+/// paused later stands between two ticks, where what is due at this very instant is not done yet.
 pub struct StillClock {
     began_at: Time,
     began: Instant,
-    _held: std::sync::mpsc::Sender<()>,
+    held: Mutex<Option<HeldClock>>,
 }
 
 impl StillClock {
-    /// Stops the time of the test's runtime, which must be single-threaded, at `began_at`.
+    /// Holds the paused time of the test's runtime at `began_at`.
     pub fn stop_at(began_at: Time) -> Arc<Self> {
-        tokio::time::pause();
-        let (held, release) = std::sync::mpsc::channel();
-        tokio::task::spawn_blocking(move || release.recv().is_err());
-        Arc::new(Self { began_at, began: Instant::now(), _held: held })
+        Arc::new(Self { began_at, began: Instant::now(), held: Mutex::new(Some(hold_clock())) })
     }
 
-    /// Moves the time on.
+    /// Moves the time on, once nothing is left to do at the time as it is: whoever was woken has set
+    /// its timers by then.
     pub async fn advance(&self, by: Duration) {
-        tokio::time::advance(by).await;
+        let then = Instant::now() + by;
+        if !by.is_zero() {
+            self.come_to_rest().await;
+        }
+        tokio::time::advance(then - Instant::now()).await;
+    }
+
+    /// Waits until every task waits for another time and nobody works for one: only then a paused clock
+    /// that nobody holds goes on by itself, to what is due a tick from now.
+    async fn come_to_rest(&self) {
+        self.hold(None);
+        tokio::time::sleep(TICK).await;
+        self.hold(Some(hold_clock()));
+    }
+
+    fn hold(&self, held: Option<HeldClock>) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 }
 

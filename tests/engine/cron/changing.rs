@@ -55,7 +55,7 @@ async fn undo(world: &World, reply: Reply) -> Reply {
     world.engine.command(*undo).await.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn reading_and_firing_never_write_the_file() {
     let mut world = world().await;
     world.advance_to(at(12, 30)).await;
@@ -64,7 +64,7 @@ async fn reading_and_firing_never_write_the_file() {
     assert_eq!(file(&world), FILE);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_edit_replaces_its_own_record_alone_and_can_be_taken_back() {
     let world = world().await;
     let detail = world.job("a").await;
@@ -76,7 +76,7 @@ async fn an_edit_replaces_its_own_record_alone_and_can_be_taken_back() {
     assert_eq!(file(&world), FILE);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_job_that_was_changed_on_both_sides_is_shown_and_not_overwritten() {
     let world = world().await;
     let detail = world.job("a").await;
@@ -91,7 +91,7 @@ async fn a_job_that_was_changed_on_both_sides_is_shown_and_not_overwritten() {
     assert_eq!(file(&world), theirs);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_change_of_another_job_on_disk_is_kept_by_an_edit() {
     let world = world().await;
     let detail = world.job("b").await;
@@ -103,7 +103,7 @@ async fn a_change_of_another_job_on_disk_is_kept_by_an_edit() {
     assert_eq!(file(&world), theirs.replacen("\"look\"", "\"mine\"", 1));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_removed_job_comes_back_byte_for_byte_with_its_state() {
     let mut world = world().await;
     world.advance_to(at(12, 30)).await;
@@ -118,7 +118,7 @@ async fn a_removed_job_comes_back_byte_for_byte_with_its_state() {
     assert_eq!(world.told("a").await, ["on_time 12:30 succeeded"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_paused_job_takes_no_slot_and_what_passed_is_one_row() {
     let mut world = world_with(&[job("check", "*/10 * * * *")]).await;
     let id = || "check".parse().unwrap();
@@ -141,7 +141,7 @@ async fn a_paused_job_takes_no_slot_and_what_passed_is_one_row() {
     assert_eq!(told[1], "on_time 12:40 succeeded");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_passed_is_refused_for_a_one_shot_and_a_moment_is_not() {
     let mut world = World::new(Setup::default()).await;
     world.advance(3).await;
@@ -160,7 +160,7 @@ async fn what_passed_is_refused_for_a_one_shot_and_a_moment_is_not() {
     assert!(matches!(world.job("now").await.row.state, JobState::Completed { .. }));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_one_shot_that_was_slept_through_is_missed_visibly() {
     let mut world = world_with(&[job("nine", "2026-11-30T13:00"), job("ten", "2026-11-30T13:59")]).await;
     world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
@@ -173,7 +173,7 @@ async fn a_one_shot_that_was_slept_through_is_missed_visibly() {
     assert_eq!(world.told("ten").await, ["late 13:59 succeeded"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_delay_is_written_as_the_instant_that_it_means() {
     let mut world = world_with(&[Definition { timezone: None, ..job("tea", "in 30m") }]).await;
     let written = world.job("tea").await.definition.unwrap().schedule;
@@ -183,7 +183,7 @@ async fn a_delay_is_written_as_the_instant_that_it_means() {
     assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_job_that_can_never_fire_is_refused_with_the_reason() {
     let world = World::new(Setup::default()).await;
     for (definition, why) in [
@@ -200,7 +200,7 @@ async fn a_job_that_can_never_fire_is_refused_with_the_reason() {
     assert!(taken.contains("there is a job a in jobs.json already"), "{taken}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_edit_on_disk_is_taken_over_and_a_bad_record_harms_nobody() {
     let mut world = world().await;
     let with_bad =
@@ -215,7 +215,7 @@ async fn an_edit_on_disk_is_taken_over_and_a_bad_record_harms_nobody() {
     assert_eq!(file(&world), with_bad);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_unreadable_file_stops_no_job_and_is_not_written() {
     let mut world = world().await;
     write_by_hand(&world, "{ \"jobs\": [\n  { \"id\": \"a\" \"x\"\n", |file, _| is_unreadable(file)).await;
@@ -238,7 +238,7 @@ async fn an_unreadable_file_stops_no_job_and_is_not_written() {
     assert!(matches!(world.job("b").await.row.state, JobState::Paused { .. }));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_stored_copy_takes_the_place_of_an_unreadable_file_which_is_kept() {
     let mut world = world().await;
     write_by_hand(&world, "broken", |file, _| is_unreadable(file)).await;
@@ -255,7 +255,7 @@ async fn has_vanished(world: &World, job: &str) -> bool {
     matches!(world.job(job).await.row.state, JobState::Vanished { .. })
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_job_that_vanishes_and_comes_back_keeps_its_state() {
     let mut world = world().await;
     world.advance_to(at(12, 30)).await;

@@ -9,7 +9,7 @@ use switchboard::engine::StartUp;
 use super::{at, job, world_with};
 use crate::support::world::{Setup, World};
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_job_fires_at_its_slot_and_its_answer_is_kept_and_delivered() {
     let mut world = world_with(&[job("news", "30 12 * * *")]).await;
     assert_eq!(world.next_slot("news").await, Some(at(12, 30)));
@@ -30,7 +30,7 @@ async fn a_job_fires_at_its_slot_and_its_answer_is_kept_and_delivered() {
     assert_eq!(world.job("news").await.row.state, JobState::Scheduled);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn run_now_has_no_slot_and_moves_none() {
     let mut world = world_with(&[job("news", "30 7 * * 1-5")]).await;
     let next = world.next_slot("news").await;
@@ -49,7 +49,7 @@ async fn run_now_has_no_slot_and_moves_none() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn looking_listing_and_saving_an_unchanged_schedule_never_move_a_slot() {
     let world = world_with(&[job("news", "every 45m")]).await;
     let next = world.next_slot("news").await;
@@ -62,7 +62,7 @@ async fn looking_listing_and_saving_an_unchanged_schedule_never_move_a_slot() {
     assert_eq!(world.next_slot("news").await, next);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_interval_keeps_to_its_lattice_however_long_its_runs_take() {
     let mut world = world_with(&[job("check", "every 15m")]).await;
     let first = world.next_slot("check").await.unwrap();
@@ -78,7 +78,7 @@ async fn an_interval_keeps_to_its_lattice_however_long_its_runs_take() {
     assert_eq!(slots, lattice);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_long_interval_survives_restarts_that_come_more_often() {
     let mut world = world_with(&[job("day", "every 24h")]).await;
     let first = world.next_slot("day").await.unwrap();
@@ -94,7 +94,7 @@ async fn a_long_interval_survives_restarts_that_come_more_often() {
     assert_eq!(world.executions("day").await.len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_missed_within_the_grace_runs_late_and_a_longer_backlog_is_one_run() {
     let jobs = [
         job("late", "0 13 * * *"),
@@ -117,7 +117,7 @@ async fn what_was_missed_within_the_grace_runs_late_and_a_longer_backlog_is_one_
     assert!(skips[0].ends_with(" 12:10-14:20 (14) skipped"), "{skips:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_fleet_that_is_due_at_once_is_spread_by_the_parallel_limit() {
     let jobs: Vec<Definition> = (0..12).map(|n| job(&format!("job-{n:02}"), "0 13 * * *")).collect();
     let mut world = world_with(&jobs).await;
@@ -141,7 +141,7 @@ async fn a_fleet_that_is_due_at_once_is_spread_by_the_parallel_limit() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn on_hold_nothing_fires_and_after_it_each_slot_has_its_row() {
     let mut world = world_with(&[job("check", "*/30 * * * *")]).await;
     world.engine.command(Command::Hold { why: "test".to_owned() }).await.unwrap();
@@ -155,7 +155,7 @@ async fn on_hold_nothing_fires_and_after_it_each_slot_has_its_row() {
     assert_eq!(world.told("check").await, ["late 12:30 succeeded"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_slot_that_comes_while_the_job_runs_is_skipped_with_a_row() {
     let mut world = world_with(&[job("slow", "*/5 * * * *")]).await;
     world.advance_to(at(12, 5)).await;
@@ -169,7 +169,7 @@ async fn a_slot_that_comes_while_the_job_runs_is_skipped_with_a_row() {
     assert!(told[1].ends_with(" 12:10 skipped"), "{told:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_newer_run_replaces_one_that_still_works() {
     let slow = Definition { overlap: Overlap::Replace, ..job("slow", "*/5 * * * *") };
     let mut world = world_with(&[slow]).await;
@@ -187,7 +187,7 @@ async fn a_newer_run_replaces_one_that_still_works() {
     assert_eq!(world.told("slow").await, ["on_time 12:05 interrupted", "on_time 12:10 succeeded"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_runs_of_a_job_may_go_on_side_by_side_each_in_a_session_of_its_own() {
     let slow = Definition { overlap: Overlap::Allow, ..job("slow", "*/5 * * * *") };
     let mut world = world_with(&[slow]).await;
@@ -203,7 +203,7 @@ async fn two_runs_of_a_job_may_go_on_side_by_side_each_in_a_session_of_its_own()
     assert_eq!(world.told("slow").await, ["on_time 12:05 succeeded", "on_time 12:10 succeeded"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_clock_that_goes_on_hold_over_night_wakes_up_with_one_run() {
     let world = World::new(Setup { start_up: StartUp::Hold("test".to_owned()), ..Setup::default() }).await;
     world.save(job("news", "0 8 * * *")).await.unwrap();

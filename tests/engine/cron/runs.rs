@@ -15,7 +15,7 @@ fn deliveries(run: &switchboard::domain::cron::Execution) -> Vec<(String, Delive
     run.deliveries.iter().map(|delivery| (delivery.target.to_string(), delivery.state)).collect()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_prompt_has_skills_and_the_newest_outputs_of_other_jobs() {
     let reader = Definition {
         skills: vec!["mail".to_owned()],
@@ -43,7 +43,7 @@ async fn the_prompt_has_skills_and_the_newest_outputs_of_other_jobs() {
     world.run_ended().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_missing_blocks_the_run_without_any_agent_and_is_told_once() {
     let broken = Definition { skills: vec!["mail".to_owned()], ..job("reader", "*/10 * * * *") };
     let mut world = world_with(&[broken]).await;
@@ -65,7 +65,7 @@ async fn what_is_missing_blocks_the_run_without_any_agent_and_is_told_once() {
     assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn silence_keeps_the_document_and_tells_nobody_but_a_failure_is_always_told() {
     let mut world = world_with(&[job("quiet", "0 0 1 1 *")]).await;
     world.run_now("quiet").await;
@@ -85,7 +85,7 @@ async fn silence_keeps_the_document_and_tells_nobody_but_a_failure_is_always_tol
     assert!(document.contains("\n## Error\n\nthe model is gone\n"), "{document}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn each_target_has_its_own_row_and_what_is_not_set_up_is_recorded() {
     let targets = Target::list("local,console,telegram:1").unwrap();
     let mut world = world_with(&[Definition { deliver_to: targets, ..job("news", "0 0 1 1 *") }]).await;
@@ -105,7 +105,7 @@ async fn each_target_has_its_own_row_and_what_is_not_set_up_is_recorded() {
     assert!(why.starts_with("telegram is not set up here: the text is in output/news/"), "{why}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_delivered_to_the_console_stands_in_its_session_once_and_is_no_memory_of_it() {
     let targets = Target::list("console,console:ops").unwrap();
     let mut world = world_with(&[Definition { deliver_to: targets, ..job("news", "0 0 1 1 *") }]).await;
@@ -129,7 +129,7 @@ async fn what_is_delivered_to_the_console_stands_in_its_session_once_and_is_no_m
     turn.answer("hi").await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn each_run_has_a_fresh_memory_unless_the_job_keeps_it() {
     let keeps = Definition { session: SessionMode::Keep, ..job("keeps", "0 0 1 1 *") };
     let mut world = world_with(&[job("fresh", "0 0 1 1 *"), keeps]).await;
@@ -148,7 +148,7 @@ async fn each_run_has_a_fresh_memory_unless_the_job_keeps_it() {
     assert_eq!((sessions[2].1, sessions[3].1), (0, 2));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_run_without_progress_is_stopped_and_words_are_progress() {
     let mut world = world_with(&[job("slow", "0 0 1 1 *")]).await;
     world.run_now("slow").await;
@@ -170,7 +170,7 @@ async fn a_run_without_progress_is_stopped_and_words_are_progress() {
     assert_eq!(world.run_ended().await, (ExecutionState::TimedOut, Some("no progress for 600 s".to_owned())));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_run_may_have_a_limit_in_all() {
     let limited = Definition { timeout_minutes: Some(2), ..job("slow", "0 0 1 1 *") };
     let mut world = world_with(&[limited]).await;
@@ -185,7 +185,7 @@ async fn a_run_may_have_a_limit_in_all() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_long_run_that_works_is_never_taken_away_from_its_worker() {
     let mut world = world_with(&[job("long", "*/10 * * * *")]).await;
     world.advance_to(at(12, 10)).await;
@@ -202,7 +202,7 @@ async fn a_long_run_that_works_is_never_taken_away_from_its_worker() {
     assert!(told[1..].iter().all(|row| row.ends_with("skipped")), "{told:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_operator_stops_a_run() {
     let mut world = world_with(&[job("slow", "0 0 1 1 *")]).await;
     let run = world.run_now("slow").await;
@@ -218,7 +218,7 @@ async fn the_operator_stops_a_run() {
     assert_eq!(again, format!("refused: run {run} has ended: interrupted"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_job_that_runs_refuses_to_run_now_and_names_who_runs_it() {
     let mut world = world_with(&[job("slow", "0 0 1 1 *")]).await;
     let run = world.run_now("slow").await;
@@ -233,7 +233,7 @@ async fn a_job_that_runs_refuses_to_run_now_and_names_who_runs_it() {
     assert!(refused.ends_with("5 s ago (overlap: skip)"), "{refused}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_job_that_fails_three_times_in_a_row_is_flagged_until_it_works() {
     let mut world = world_with(&[job("bad", "0 0 1 1 *")]).await;
     for _ in 0..3 {
@@ -250,7 +250,7 @@ async fn a_job_that_fails_three_times_in_a_row_is_flagged_until_it_works() {
     assert_eq!(world.job("bad").await.row.state, JobState::Scheduled);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_backend_that_panics_fails_the_run_and_nothing_else() {
     let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
     world.run_now("a").await;
@@ -262,7 +262,7 @@ async fn a_backend_that_panics_fails_the_run_and_nothing_else() {
     assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stop_waits_for_a_run_and_cuts_it_at_the_end_of_the_drain() {
     let mut world = world_with(&[job("slow", "0 0 1 1 *")]).await;
     world.run_now("slow").await;
@@ -276,7 +276,7 @@ async fn a_stop_waits_for_a_run_and_cuts_it_at_the_end_of_the_drain() {
     world.engine.stopped().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn only_the_newest_documents_of_a_job_are_kept() {
     let mut setup = Setup::default();
     setup.cron.keep_outputs = 3;

@@ -34,7 +34,7 @@ async fn until(happened: impl Fn() -> bool) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_output_of_a_script_goes_into_the_prompt() {
     let mut world = world(with_script("a"), "#!/bin/sh\necho \"7 mails for $SWITCHBOARD_JOB_ID\"").await;
     world.run_now("a").await;
@@ -45,7 +45,7 @@ async fn the_output_of_a_script_goes_into_the_prompt() {
     assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_script_may_let_its_agent_sleep() {
     let mut world = world(with_script("a"), "echo looked; echo '{\"wakeAgent\": false}'").await;
     world.run_now("a").await;
@@ -55,7 +55,7 @@ async fn a_script_may_let_its_agent_sleep() {
     assert_eq!((run.output.as_deref(), run.deliveries[0].state), (None, DeliveryState::Suppressed));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_an_agent_the_output_is_the_result_and_no_output_is_a_silent_success() {
     let mut world = world(without_agent("a"), "echo disk is fine").await;
     world.run_now("a").await;
@@ -69,7 +69,7 @@ async fn without_an_agent_the_output_is_the_result_and_no_output_is_a_silent_suc
     assert_eq!((runs[1].output.as_deref(), runs[1].deliveries[0].state), (None, DeliveryState::Suppressed));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_script_that_fails_is_always_told_with_its_last_words() {
     let mut world = world(without_agent("a"), "echo half; echo no disk >&2; exit 3").await;
     world.run_now("a").await;
@@ -82,7 +82,7 @@ async fn a_script_that_fails_is_always_told_with_its_last_words() {
     assert!(document.ends_with(&format!("## Error\n\n{why}\n\n## Answer\n\nhalf\n")), "{document}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_script_outside_of_its_folder_is_never_run() {
     let mut world = world(without_agent("a"), "true").await;
     write(&world.path(""), "outside.sh", "touch ran");
@@ -95,7 +95,7 @@ async fn a_script_outside_of_its_folder_is_never_run() {
     assert!(!world.path("ran").exists());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_script_that_takes_too_long_is_ended_with_all_that_it_started() {
     let mut world = world(without_agent("a"), "sleep 1000 & echo $! > child; wait").await;
     world.run_now("a").await;
@@ -109,7 +109,7 @@ async fn a_script_that_takes_too_long_is_ended_with_all_that_it_started() {
     until(|| !Path::new(&format!("/proc/{}/exe", pid.trim())).exists()).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_script_is_stopped_by_the_operator_and_at_the_end_of_a_drain() {
     let mut world = world(without_agent("a"), "touch begun; sleep 1000").await;
     let run = world.run_now("a").await;

@@ -24,7 +24,7 @@ async fn ran_once_then(world: &mut World, sql: &str) {
     world.start_again(Setup::default()).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_run_that_died_with_its_engine_is_interrupted_and_its_job_is_free_at_once() {
     let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
     world.run_now("a").await;
@@ -35,7 +35,7 @@ async fn a_run_that_died_with_its_engine_is_interrupted_and_its_job_is_free_at_o
     assert!(copy.agent.turn_already_begun().await.is_none(), "it was run again");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_claim_of_another_host_counts_until_it_expires() {
     let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
     let elsewhere = "UPDATE executions SET state = 'running', ended_at = NULL, session = NULL, turn = NULL,
@@ -53,7 +53,7 @@ async fn the_claim_of_another_host_counts_until_it_expires() {
     world.job_command(run()).await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_fire_whose_run_never_began_waits_again_once() {
     let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
     let not_begun =
@@ -67,7 +67,7 @@ async fn a_fire_whose_run_never_began_waits_again_once() {
     assert_eq!(run.attempt, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_was_not_settled_is_taken_over_kept_and_delivered() {
     let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
     let unsettled =
@@ -85,7 +85,7 @@ async fn an_answer_that_was_not_settled_is_taken_over_kept_and_delivered() {
     assert!(world.agent.turn_already_begun().await.is_none(), "it was run again");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_still_to_be_delivered_is_delivered_at_the_next_start() {
     let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
     ran_once_then(&mut world, "UPDATE deliveries SET state = 'pending'").await;
@@ -99,7 +99,7 @@ async fn what_was_still_to_be_delivered_is_delivered_at_the_next_start() {
     assert_eq!(told, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_slot_that_two_look_at_is_taken_once() {
     let mut world = world_with(&[job("a", "30 12 * * *"), job("b", "0 0 1 1 *")]).await;
     let (other, _feed) = Store::open(&world.path("state.db"), Patience::default()).unwrap();

@@ -51,7 +51,7 @@ fn restarted(event: &CronEvent) -> bool {
     matches!(event, CronEvent::TickerRestarted { .. })
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_ticker_whose_passes_fail_says_so_from_memory_with_its_last_good_pass_and_its_error() {
     let patience = Patience { bound: Duration::from_millis(100), tell_after: Duration::from_millis(10) };
     let mut world = World::new(Setup { patience, ..Setup::default() }).await;
@@ -78,7 +78,7 @@ async fn a_ticker_whose_passes_fail_says_so_from_memory_with_its_last_good_pass_
     assert!(!world.has_open_alert_of_the_ticker().await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_ticker_that_hangs_is_late_needs_a_person_and_is_started_anew() {
     let mut world = world_with(&[job("a", "every 1h")]).await;
     failpoint::break_ticker(&world.path("state.db"), TickerFault::Hangs);
@@ -98,7 +98,7 @@ async fn a_ticker_that_hangs_is_late_needs_a_person_and_is_started_anew() {
     assert_eq!(world.executions("a").await.len(), 1, "it fires again");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_ticker_that_dies_again_and_again_is_started_anew_each_time_and_gets_late() {
     let mut world = world_with(&[job("a", "every 1h")]).await;
     failpoint::break_ticker(&world.path("state.db"), TickerFault::Dies);
