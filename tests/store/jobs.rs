@@ -522,6 +522,39 @@ fn a_backlog_whose_first_slot_has_a_row_from_before_the_clock_went_back_is_kept_
 }
 
 #[test]
+fn no_slot_that_a_row_stands_for_runs_again_when_the_clock_is_set_back_into_its_range() {
+    let mut home = Home::with(&[job("a", "0 * * * *")], "2026-10-24T10:30:00Z");
+    assert_eq!(home.tick("2026-10-24T15:40:00Z"), 1);
+    let range = Slots { first: when("2026-10-24T11:00:00Z"), last: when("2026-10-24T15:00:00Z"), count: 5 };
+    for back in ["2026-10-24T12:30:00Z", "2026-10-24T10:00:00Z"] {
+        home.tick("2026-10-24T15:41:00Z");
+        assert_eq!(home.tick(back), 0);
+        assert_eq!(home.next("a"), Some(when("2026-10-24T16:00:00Z")), "{back}");
+    }
+    for hour in 11..16 {
+        assert_eq!(home.tick(&format!("2026-10-24T{hour}:00:00Z")), 0);
+    }
+    let claimed = home.claim("t", "2026-10-24T15:00:01Z").unwrap();
+    let end = ended(key(&claimed, "t"), ExecutionState::Succeeded, when("2026-10-24T15:00:02Z"));
+    home.store.step(|t| t.end_execution(&end)).unwrap();
+    assert_eq!(home.tick("2026-10-24T16:00:00Z"), 1);
+    let slots: Vec<_> = home.history("a").into_iter().filter_map(|(slots, ..)| slots).collect();
+    assert_eq!(slots, [range, Slots::one(when("2026-10-24T16:00:00Z"))]);
+}
+
+#[test]
+fn a_job_goes_on_when_a_clock_that_was_wrong_by_more_than_a_day_took_its_slots() {
+    let mut home = Home::with(&[job("a", "0 * * * *")], "2026-10-24T10:30:00Z");
+    home.tick("2027-10-24T15:40:00Z");
+    home.tick("2026-10-24T11:30:00Z");
+    assert_eq!(home.next("a"), Some(when("2026-10-24T12:00:00Z")));
+    // Nor does that row hold when the clock goes back once more, by a little.
+    home.tick("2026-10-24T11:50:00Z");
+    home.tick("2026-10-24T11:40:00Z");
+    assert_eq!(home.next("a"), Some(when("2026-10-24T12:00:00Z")));
+}
+
+#[test]
 fn what_another_scheduler_wrote_counts_once_and_never_makes_a_run() {
     let imported = Imported {
         next_run_at: Some(when("2026-08-20T09:00:00Z")),

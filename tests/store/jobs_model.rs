@@ -422,12 +422,14 @@ impl JobTransitions for Model {
             let last = self.jobs.last_pass.replace(tick.at);
             if let Some(from) = last.filter(|last| tick.at < *last - chrono::TimeDelta::seconds(60)) {
                 for id in self.job_ids() {
+                    let slots = self.of_job(&id).filter_map(|it| it.slots);
+                    let in_rows = slots.map(|slots| slots.last).filter(|last| *last <= from).max();
                     let job = self.job_mut(&id);
                     let ahead = job.standing.ahead;
                     if ahead.settled > tick.at && (ahead.due.is_some() || job.standing.paused.is_some()) {
                         let definition = job.record.definition.clone();
                         if let Some(definition) = definition {
-                            job.standing.clock_went_back(&definition, tick.at);
+                            job.standing.clock_went_back(&definition, in_rows, from, tick.at);
                         }
                         self.settle_job(&id, tick.at);
                     }

@@ -18,6 +18,9 @@ pub const FLAGGED_FROM: u32 = 3;
 /// So long a job that has done all its runs stays in the list.
 pub const COMPLETED_SHOWN: TimeDelta = TimeDelta::days(7);
 
+/// A clock that was ahead by more than that was wrong: what it took of the time to come holds no longer.
+const AHEAD_HOLDS: TimeDelta = TimeDelta::days(1);
+
 /// How a job stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStanding {
@@ -236,12 +239,24 @@ impl JobStanding {
         }
     }
 
-    /// The clock went back behind the slots that were settled: what comes is computed anew.
-    pub fn clock_went_back(&mut self, definition: &Definition, at: Time) {
+    /// The clock went back, behind the slots that were settled: what comes is computed anew, from the first
+    /// slot on that no row stands for. `last_in_row` is the last slot that one of its rows stands for: a run
+    /// may stand for many, and none of them is run again. But a clock that was far ahead may have taken a
+    /// year in one row; then the job goes on at its next slot, and only the first slot of a row, by which the
+    /// store knows it, is not taken again.
+    pub fn clock_went_back(
+        &mut self,
+        definition: &Definition,
+        last_in_row: Option<Time>,
+        from: Time,
+        at: Time,
+    ) {
         // One that was first seen by the wrong clock counts from now, not from a day to come.
         self.anchor = self.anchor.min(at);
         if let Some(course) = self.course(definition) {
-            self.go_on(definition, &course, course.beginning(at).min(at));
+            let beginning = course.beginning(at).min(at);
+            let in_rows = last_in_row.filter(|_| from - at <= AHEAD_HOLDS);
+            self.go_on(definition, &course, in_rows.map_or(beginning, |last| last.max(beginning)));
         }
     }
 

@@ -93,12 +93,21 @@ impl Tx<'_> {
             kept::read,
         )?;
         for mut job in stranded {
+            let last_in_row = self.last_in_row(&job.id, from)?;
             if let Some(definition) = &job.definition {
-                job.standing.clock_went_back(definition, at);
+                job.standing.clock_went_back(definition, last_in_row, from, at);
             }
             self.save_job(&mut job, at)?;
         }
         self.tell_cron(CronEvent::ClockWentBack { from }, at)
+    }
+
+    /// The last slot up to an instant that a row of a job stands for. What lies behind it is of a clock that
+    /// was ahead another time.
+    fn last_in_row(&self, job: &JobId, until: Time) -> Result<Option<Time>> {
+        let last = "SELECT max(last_slot) FROM executions WHERE job = ?1 AND last_slot <= ?2";
+        let last = self.only(last, (job, Millis(until)), |row| row.get::<_, Option<Millis>>(0))?;
+        Ok(last.map(|last| last.0))
     }
 
     fn next_due(&self) -> Result<Option<Time>> {
