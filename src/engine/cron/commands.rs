@@ -14,7 +14,7 @@ use crate::domain::cron::record;
 use crate::domain::cron::{Counting, CronEvent, Definition, Fault, Job, JobId};
 use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
-use crate::domain::queue::Refusal;
+use crate::domain::queue::{Gate, Refusal};
 use crate::domain::schedule::{Lattice, Recurrence, Schedule};
 use crate::domain::took::took;
 use crate::engine::commands::{done, undoable, write};
@@ -172,7 +172,12 @@ async fn run_now(shared: &Arc<Shared>, job: JobId, counting: Counting) -> Result
     let (at, of) = (shared.now(), job.clone());
     let execution = write(shared, move |store| store.run_job_now(&of, counting, at)).await?;
     let undo = Command::Job(JobCommand::StopRun { execution });
-    Ok(undoable(&format!("job {job} runs now: run {execution}"), undo))
+    let when = match shared.status().gate {
+        Gate::Open => "runs now",
+        Gate::Held => "runs when the engine's hold is released",
+        Gate::Stopping => "runs at the next start, as the engine stops",
+    };
+    Ok(undoable(&format!("job {job} {when}: run {execution}"), undo))
 }
 
 async fn stop_run(shared: &Arc<Shared>, execution: ExecutionId) -> Result<Reply, Refusal> {

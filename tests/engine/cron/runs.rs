@@ -2,8 +2,10 @@
 
 use pretty_assertions::assert_eq;
 use switchboard::agent::AgentEvent;
-use switchboard::domain::api::{Command, JobCommand, JobState};
-use switchboard::domain::cron::{Definition, DeliveryState, ExecutionState, JobEvent, SessionMode, Target};
+use switchboard::domain::api::{Command, JobCommand, JobState, Reply};
+use switchboard::domain::cron::{
+    Counting, Definition, DeliveryState, ExecutionState, JobEvent, SessionMode, Target,
+};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Body;
 use switchboard::domain::turn::{Outcome, StopCause};
@@ -296,4 +298,26 @@ async fn only_the_newest_documents_of_a_job_are_kept() {
     assert_eq!(kept, [false, false, true, true, true]);
     assert_eq!(world.jobs().await.total, 1, "jobs.json is no output");
     assert!(world.path("jobs.json").is_file());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_asked_for_during_a_hold_is_said_to_wait_and_begins_with_the_release() {
+    let mut world = world_with(&[job("a", "0 0 1 1 *"), job("b", "0 0 1 1 *")]).await;
+    world.engine.command(Command::Hold { why: "a look".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineHeld { .. })).await;
+    let run = JobCommand::Run { job: "a".parse().unwrap(), counting: Counting::Beside };
+    let by_command = world.job_command(run).await.unwrap();
+    let by_slash = world.type_into("s", "/cron run b").await.unwrap();
+    for (reply, job) in [(by_command, "a"), (by_slash, "b")] {
+        let Reply::Done { words, .. } = reply else { panic!("{reply:?}") };
+        let told = format!("job {job} runs when the engine's hold is released: run ");
+        assert!(words.starts_with(&told), "{words}");
+    }
+    world.advance(1).await;
+    assert!(world.agent.turn_already_begun().await.is_none(), "it began on hold");
+    world.engine.command(Command::Release).await.unwrap();
+    for turn in [world.agent.next_turn().await, world.agent.next_turn().await] {
+        turn.answer("done").await;
+        assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
+    }
 }
