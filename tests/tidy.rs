@@ -52,6 +52,12 @@ fn the_console_and_the_command_line_reach_the_engine_only_through_a_client() {
     check(&Wall { rooms: &["src/cli"], except: &["src/cli/serve.rs"], never: &never });
 }
 
+/// `#[tokio::test(start_paused = true)]`: the clock of `tests/support/clock.rs` stands on whole ticks.
+#[test]
+fn the_tests_of_the_engine_begin_with_a_paused_clock() {
+    check(&Wall { rooms: &["tests/engine", "tests/engine.rs"], except: &[], never: &["#[tokio::test]"] });
+}
+
 #[test]
 fn main_is_one_call() {
     let main = fs::read_to_string(root().join("src/main.rs")).unwrap();

@@ -38,7 +38,7 @@ fn words(reply: Result<Reply, Refusal>) -> String {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_asks_waits_for_a_person_and_goes_on_with_the_answer() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
@@ -57,7 +57,7 @@ async fn a_turn_that_asks_waits_for_a_person_and_goes_on_with_the_answer() {
     assert_eq!(words(world.type_into("s", "/approve").await), "refused: the agent asks nothing here");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_denial_tells_the_agent_why() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
@@ -70,7 +70,7 @@ async fn a_denial_tells_the_agent_why() {
     assert_eq!(refusal, "not done: the operator denied it and says: never force");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn always_spares_the_next_question_of_the_session() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
@@ -85,7 +85,7 @@ async fn always_spares_the_next_question_of_the_session() {
     assert!(refused.contains("always is not offered: it is more than one command"), "{refused}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nobody_answers_in_time_and_the_question_denies_itself() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
@@ -99,7 +99,7 @@ async fn nobody_answers_in_time_and_the_question_denies_itself() {
     assert!(refused.contains("settled already: denied by itself"), "{refused}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stop_settles_the_question() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
@@ -113,7 +113,7 @@ async fn a_stop_settles_the_question() {
     assert_eq!(world.overview().await.needs_you, 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_question_that_its_agent_takes_back_is_settled() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
@@ -123,7 +123,7 @@ async fn a_question_that_its_agent_takes_back_is_settled() {
     assert_eq!(world.row("s").await.state, SessionState::Runs);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_crash_settles_the_question_and_the_turn_is_resumed() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
