@@ -7,6 +7,7 @@ mod support;
 mod console_app {
     mod alerts;
     mod anything;
+    mod approvals;
     mod conversation;
     mod cron;
     mod editor;

@@ -219,6 +219,8 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
         ("drain", drains(width, height)),
         ("gone", gone(width, height)),
         ("notice", told(width, height)),
+        ("asks", asks(width, height, "git push\u{1b}[2J origin && reboot", "")),
+        ("asks why", asks(width, height, "git push", "e n o")),
     ]);
     all
 }
@@ -365,6 +367,31 @@ fn the_list_says_what_goes_on_and_what_was_given_up() {
         let name = format!("marked_{width}x{height}");
         insta::assert_snapshot!(name, shown(&after_a_kill(width, height, "")).text());
     }
+}
+
+/// An agent asks about this; then these keys.
+fn asks(width: u16, height: u16, what: &str, keys: &str) -> Model {
+    let engine = models::asks(what);
+    let mut model = engine.screen(width, height);
+    engine.press(&mut model, "esc F8");
+    let later = model.now + chrono::TimeDelta::milliseconds(500);
+    engine.happens(&mut model, Msg::Tick(later));
+    engine.press(&mut model, keys);
+    model
+}
+
+#[test]
+fn what_an_agent_asks_stands_whole_in_its_conversation() {
+    let two = "sudo systemctl restart api &&\nrm -rf /srv/api/releases/0.7*";
+    for (width, height) in [(50, 16), (80, 24), (120, 40), (160, 50)] {
+        let name = format!("asks_{width}x{height}");
+        insta::assert_snapshot!(name, shown(&asks(width, height, two, "")).text());
+    }
+    let long: String = (1..=60).map(|n| format!("step {n}\n")).collect();
+    insta::assert_snapshot!("asks_long_80x24", shown(&asks(80, 24, &long, "pgdn")).text());
+    let one = "git push origin main";
+    insta::assert_snapshot!("asks_always_80x24", shown(&asks(80, 24, one, "")).text());
+    insta::assert_snapshot!("asks_why_80x24", shown(&asks(80, 24, one, "e n o t")).text());
 }
 
 #[test]

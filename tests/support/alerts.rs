@@ -12,7 +12,9 @@ pub fn alerts_of(rows: &[SessionRow], acknowledged: &[AlertKey]) -> Vec<Alert> {
             let session = &row.session;
             let alarm = SessionAlarm::of(session.hold.map(|hold| hold.reason), session.marker);
             let alarm = alarm.unwrap_or(SessionAlarm::BackendDead);
-            let new = alarm.alert(&session.id, session.name(), row.last_error.as_deref());
+            let asks = row.asks.first().map(|asked| asked.question.alert(&session.id, session.name()));
+            let new =
+                asks.unwrap_or_else(|| alarm.alert(&session.id, session.name(), row.last_error.as_deref()));
             let alert = Alert::raised(None, &new, session.last_activity_at);
             let known = acknowledged.contains(&alert.key).then_some(session.last_activity_at);
             Alert { acknowledged_at: known.or(alert.acknowledged_at), ..alert }

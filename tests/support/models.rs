@@ -19,10 +19,11 @@ use switchboard::domain::api::{
     Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, LiveOutput, Overview,
     Query, QueueRow, RecoveryPage, Report, RunningTurn, SessionPage, SessionRow, StreamKind,
 };
+use switchboard::domain::approval::{Always, Approval, Question};
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{
-    ChatType, ItemId, KeyParts, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
+    ApprovalId, ChatType, ItemId, KeyParts, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
 };
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Source};
 use switchboard::domain::reset::Background;
@@ -263,6 +264,44 @@ pub fn idle(session: Session) -> SessionRow {
         background: Background::None,
         forecast: None,
     }
+}
+
+/// The same session, whose running turn stands still: its agent asks.
+pub fn asking(row: SessionRow, what: &str, seconds: i64) -> SessionRow {
+    let approval = Approval {
+        id: ApprovalId(7),
+        session: row.session.id.clone(),
+        turn: TurnId(44),
+        question: Question {
+            tool: "terminal".to_owned(),
+            what: what.to_owned(),
+            folder: "/srv/api".to_owned(),
+            always: Always::of(what),
+        },
+        asked_at: ago(seconds),
+        denies_at: ago(seconds) + TimeDelta::minutes(10),
+        decision: None,
+    };
+    SessionRow {
+        state: SessionState::NeedsYou,
+        asks: vec![approval],
+        ..running(row, 44, seconds + 5, seconds)
+    }
+}
+
+/// A home at work in which an agent asks.
+pub fn asks(what: &str) -> Engine {
+    let mut engine = at_work();
+    let deploy = &engine.sessions[0].session;
+    let row = asking(idle(Session { hold: None, ..deploy.clone() }), what, 130);
+    let entries = vec![
+        entry(1, &row, 44, 200, user("Deploy 0.9.0 to staging and tidy up old releases.")),
+        entry(2, &row, 44, 135, agent("The service must be restarted.")),
+    ];
+    let page = ConversationPage { entries, ..ConversationPage::default() };
+    engine.conversations.insert(row.session.id.clone(), page);
+    engine.sessions[0] = row;
+    engine
 }
 
 /// The same session with a turn that runs.

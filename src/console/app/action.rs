@@ -230,6 +230,10 @@ actions! {
         RunCounting "run-counting" "count it" None Never "run now: as one of the job's runs";
         KeepMine "keep-mine" "keep mine" None Never "changed on both sides: write mine over theirs";
         TakeTheirs "take-theirs" "take theirs" None NotNeeded "changed on both sides: go on with theirs";
+        AllowAlways "allow-always" "always" None Never "approval: allow it, and for the rest of the session all that begins as shown";
+        DenyWhy "deny-why" "deny, say why" None Never "approval: deny it and say why, for the agent";
+        CardUp "card-up" "scroll back" None NotNeeded "approval: a page of it back";
+        CardDown "card-down" "scroll" None NotNeeded "approval: a page of it on";
         CutNow "cut-now" "cut now" None Never "drain: cut what still runs now";
         KeepRunning "keep-running" "keep running" None NotNeeded "drain: keep running after all";
         Close "close" "close" None NotNeeded "close, as esc";

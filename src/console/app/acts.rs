@@ -9,8 +9,8 @@ use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
 use super::replies::Purpose;
 use super::{
-    Model, alerts, asking, availability, away, completing, cron, front, item_acts, job_editor, need, notices,
-    panes, picking, recovery, scroll, search, typing, walk, why, words, writing,
+    Model, alerts, approvals, asking, availability, away, completing, cron, front, item_acts, job_editor,
+    need, notices, panes, picking, recovery, scroll, search, typing, walk, why, words, writing,
 };
 use crate::domain::api::Command;
 use crate::domain::event::Level;
@@ -108,6 +108,7 @@ fn perform(model: &mut Model, action: Action) {
         A::Filter => search::open_filter(model),
         A::NextMatch => search::next_match(model, 1),
         A::PreviousMatch => search::next_match(model, -1),
+        A::Open if model.pane == Pane::List && approvals::focus(model) => {}
         A::Open | A::Compose => compose(model),
         A::NewSession => picking::ask_name(model),
         A::GoOn => go_on(model),

@@ -5,7 +5,7 @@ use super::focus::Focus;
 use super::model::Link;
 use super::msg::{Effect, Leave, Reach, Tone};
 use super::overlay::{Button, CardKind, Confirm, Deed, Overlay, Viewer};
-use super::{Model, acts, completing, job_editor, notices, panes, words, writing};
+use super::{Model, acts, approvals, completing, job_editor, notices, panes, words, writing};
 use crate::domain::api::Command;
 use crate::domain::queue::Intent;
 use crate::domain::sanitize::{many_lines, one_line};
@@ -189,6 +189,20 @@ pub fn card_buttons(kind: &CardKind) -> &'static [Action] {
         CardKind::Gone { .. } => &[Action::Close, Action::CardReconnect, Action::CardStartHere],
         CardKind::Away(_) => &[Action::Close],
         CardKind::Drain => &[Action::Close, Action::CutNow, Action::KeepRunning],
+        CardKind::Asks(asked) if asked.always.is_err() => {
+            &[Action::Close, Action::Yes, Action::No, Action::DenyWhy]
+        }
+        CardKind::Asks(_) => &[Action::Close, Action::Yes, Action::No, Action::DenyWhy, Action::AllowAlways],
+    }
+}
+
+/// What a button of a card is called.
+pub fn card_title(kind: &CardKind, action: Action) -> &'static str {
+    match (kind, action) {
+        (CardKind::Asks(_), Action::Close) => "later",
+        (CardKind::Asks(_), Action::Yes) => "allow once",
+        (CardKind::Asks(_), Action::No) => "deny",
+        (_, action) => action.spec().title,
     }
 }
 
@@ -207,6 +221,9 @@ fn press_card(model: &mut Model, action: Action) -> bool {
         Action::Press => buttons[card.marked.min(buttons.len() - 1)],
         action => action,
     };
+    if matches!(card.kind, CardKind::Asks(_)) && approvals::press(model, action) {
+        return true;
+    }
     if !buttons.contains(&action) {
         return false;
     }

@@ -6,7 +6,7 @@ use super::keymap::Context;
 use super::model::Link;
 use super::msg::Reach;
 use super::overlay::{CardKind, Overlay};
-use super::{Model, alerts, cron, item_acts, recovery, typing, why};
+use super::{Model, alerts, approvals, cron, item_acts, recovery, typing, why};
 use crate::domain::queue::Gate;
 
 /// Why `action` can't be done now, with what would free it; none: it can.
@@ -20,6 +20,7 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
         action if action.spec().home == Context::Queue => item_acts::why_not(model, action),
         action if action.spec().home == Context::Cron => cron::act::why_not(model, action),
         action if action.spec().home == Context::Recovery => recovery::why_not(model, action),
+        Action::Yes | Action::No | Action::AllowAlways | Action::DenyWhy => approvals::why_not(model, action),
         Action::StopTurn => stop(model),
         Action::GoOn => go_on(model),
         Action::PreviousMemory => {

@@ -33,7 +33,7 @@ pub(super) fn take(model: &mut Model, report: Report) {
     let away = report.since.is_some_and(|since: Time| model.now - since >= AWAY);
     if away && !report.is_quiet() && model.card.is_none() {
         let kind = CardKind::Away(Box::new(report));
-        model.card = Some(Card { kind, focused_at: None, marked: 0, hidden: false });
+        model.card = Some(Card::new(kind));
         model.dirty = true;
     }
     note(model);

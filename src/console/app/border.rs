@@ -101,7 +101,15 @@ fn enter(model: &Model) -> (String, Weight) {
         }
         None => {
             let row = model.front_row.as_ref();
-            words(intent, &situation(model, row.map(|row| &row.row)), row.and_then(|row| row.slot.as_deref()))
+            let (words, weight) = words(
+                intent,
+                &situation(model, row.map(|row| &row.row)),
+                row.and_then(|row| row.slot.as_deref()),
+            );
+            match row.is_some_and(|row| row.asks.is_some()) {
+                true => (format!("{words}, is no answer"), weight),
+                false => (words, weight),
+            }
         }
     }
 }

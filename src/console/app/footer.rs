@@ -9,7 +9,7 @@ use super::keymap::Context;
 use super::overlay::{CardKind, Overlay, Picker, PickerKind};
 use super::search::{filter_offers, filter_pane};
 use super::typing::chain;
-use super::{Model, alerts, asking, availability, cron, item_acts, job_editor};
+use super::{Model, alerts, approvals, asking, availability, cron, item_acts, job_editor};
 use crate::domain::api::JobState;
 
 /// A key in the footer.
@@ -81,6 +81,12 @@ fn title(model: &Model, action: Action) -> String {
     {
         return button.title.clone();
     }
+    if let (Focus::Card, Some(card)) = (model.focus(), &model.card)
+        && matches!(card.kind, CardKind::Asks(_))
+        && matches!(action, Action::Yes | Action::No)
+    {
+        return asking::card_title(&card.kind, action).to_owned();
+    }
     let here = match action {
         Action::Send => match model.composer().and_then(|composer| composer.popup.as_ref()) {
             Some(_) => "complete",
@@ -92,6 +98,7 @@ fn title(model: &Model, action: Action) -> String {
         },
         Action::Accept => match (model.overlays.last(), filter_offers(model)) {
             (Some(Overlay::NewSession(_)), _) => "create",
+            (Some(Overlay::DenyWhy(_)), _) => "deny",
             (Some(Overlay::Picker(Picker { kind: PickerKind::History | PickerKind::Field(_), .. })), _) => {
                 "take"
             }
@@ -122,11 +129,13 @@ fn title(model: &Model, action: Action) -> String {
             Some(CardKind::Gone { .. }) => "reconnect, start",
             Some(CardKind::Drain) => "cut, keep running",
             Some(CardKind::Away(_)) => "since you looked",
+            Some(CardKind::Asks(_)) => "answer it",
             None => "needs you",
         },
         Action::StepBack if model.armed.is_some() => "stops the turn",
         Action::Out => match (model.focus(), model.pane) {
             (Focus::Overlay, _) => "close",
+            (Focus::Card, _) if approvals::asked(model).is_some() => "later",
             (Focus::Card, _) => "hide",
             (_, Pane::List | Pane::Filter) => "clear",
             (_, Pane::Detail) => "jobs",
@@ -142,7 +151,7 @@ fn actions(model: &Model) -> Vec<Action> {
     match model.focus() {
         Focus::Overlay => match model.overlays.last() {
             Some(Overlay::Picker(_)) => vec![A::Accept, A::PickerDown, A::PickerUp, A::Out],
-            Some(Overlay::NewSession(_)) => vec![A::Accept, A::Out],
+            Some(Overlay::NewSession(_) | Overlay::DenyWhy(_)) => vec![A::Accept, A::Out],
             Some(Overlay::JobEditor(_)) => {
                 vec![A::Save, A::NextPane, A::EnterField, A::ShowRecord, A::ExternalEditor, A::Out]
             }

@@ -20,6 +20,7 @@ pub mod action;
 mod acts;
 pub mod alerts;
 mod answers;
+pub mod approvals;
 mod asking;
 mod availability;
 mod away;
@@ -66,7 +67,7 @@ mod why;
 pub mod words;
 mod writing;
 
-pub use asking::card_buttons;
+pub use asking::{card_buttons, card_title};
 pub use availability::why_not;
 pub use completing::enter_completes;
 pub use docs::{keymap_toml, keys_markdown};

@@ -3,7 +3,7 @@
 use super::focus::{Focus, Pane, View};
 use super::msg::{Pace, Question, Tone};
 use super::sessions::ListRow;
-use super::{Model, acts, alerts, cron, front, panes, walk};
+use super::{Model, acts, alerts, approvals, cron, front, panes, walk};
 use crate::domain::alert::Subject;
 use crate::domain::id::{SessionId, SessionKey};
 
@@ -77,4 +77,5 @@ fn show(model: &mut Model, key: &SessionKey) {
     front::go_to(model, key);
     panes::set_focus(model, Focus::Pane(Pane::List));
     walk::show_selection(model);
+    approvals::focus(model);
 }

@@ -2,13 +2,14 @@
 //! cards that open by themselves (engine gone, drain) never take it.
 
 use super::action::Action;
+use super::approvals::Asked;
 use super::job_editor::{Field, JobEditor};
 use super::msg::Ticket;
 use super::text::TextField;
 use crate::domain::Time;
 use crate::domain::api::{Command, Report};
 use crate::domain::cron::JobId;
-use crate::domain::id::{ItemId, SessionKey};
+use crate::domain::id::{ApprovalId, ItemId, SessionKey};
 
 /// An overlay that the operator opened.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub enum Overlay {
     JobEditor(Box<JobEditor>),
     /// The name of a new session.
     NewSession(Prompt),
+    /// Why an agent may not do what it asks.
+    DenyWhy(DenyWhy),
 }
 
 impl Overlay {
@@ -33,7 +36,9 @@ impl Overlay {
         match self {
             Self::ItemEditor(editor) => editor.is_changed(),
             Self::JobEditor(editor) => editor.is_changed(),
-            Self::Picker(_) | Self::Confirm(_) | Self::Viewer(_) | Self::NewSession(_) => false,
+            Self::Picker(_) | Self::Confirm(_) | Self::Viewer(_) | Self::NewSession(_) | Self::DenyWhy(_) => {
+                false
+            }
         }
     }
 }
@@ -216,6 +221,15 @@ pub struct Prompt {
     pub failed: Option<String>,
 }
 
+/// Why an agent may not do what it asks, while it is written.
+#[derive(Debug, Clone)]
+pub struct DenyWhy {
+    /// The question that was on the card.
+    pub approval: ApprovalId,
+    /// What is typed.
+    pub text: TextField,
+}
+
 /// A card that opened by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
@@ -227,6 +241,13 @@ pub struct Card {
     pub marked: usize,
     /// Whether the operator hid it; the header goes on saying it.
     pub hidden: bool,
+}
+
+impl Card {
+    /// A card that opens now: without the focus.
+    pub(super) fn new(kind: CardKind) -> Self {
+        Self { kind, focused_at: None, marked: 0, hidden: false }
+    }
 }
 
 /// The cards that open by themselves.
@@ -245,4 +266,6 @@ pub enum CardKind {
     Drain,
     /// What happened while the operator was away.
     Away(Box<Report>),
+    /// What the agent in front asks.
+    Asks(Box<Asked>),
 }

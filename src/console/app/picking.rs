@@ -9,7 +9,7 @@ use super::overlay::{Overlay, Picker, PickerEntry, PickerKind, Prompt, Run};
 use super::replies::Purpose;
 use super::sessions::ListRow;
 use super::text::{Lines, TextField};
-use super::{Model, acts, availability, cron, front, fuzzy, job_editor, typing, writing};
+use super::{Model, acts, approvals, availability, cron, front, fuzzy, job_editor, typing, writing};
 use crate::domain::api::Command;
 use crate::domain::id::SessionKey;
 use crate::domain::slash;
@@ -192,6 +192,7 @@ pub(super) fn accept(model: &mut Model) {
             None => take_argument(model),
         },
         Some(Overlay::NewSession(_)) => make_session(model),
+        Some(Overlay::DenyWhy(_)) => approvals::deny(model),
         _ => {}
     }
 }

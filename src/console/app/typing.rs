@@ -21,7 +21,7 @@ const MOST_TYPED_AT_ONCE: usize = 5;
 pub fn chain(model: &Model) -> &'static [Context] {
     let inner = match model.focus() {
         Focus::Overlay => match model.overlays.last() {
-            Some(Overlay::Picker(_) | Overlay::NewSession(_)) => Context::Picker,
+            Some(Overlay::Picker(_) | Overlay::NewSession(_) | Overlay::DenyWhy(_)) => Context::Picker,
             Some(Overlay::ItemEditor(_) | Overlay::JobEditor(_)) => Context::Editor,
             Some(Overlay::Viewer(_)) => Context::Viewer,
             Some(Overlay::Confirm(_)) | None => Context::Card,
@@ -62,6 +62,7 @@ pub(super) fn field(model: &mut Model) -> Option<&mut TextField> {
             Overlay::ItemEditor(editor) => Some(&mut editor.text),
             Overlay::JobEditor(editor) => editor.field_mut(),
             Overlay::NewSession(prompt) => Some(&mut prompt.text),
+            Overlay::DenyWhy(deny) => Some(&mut deny.text),
             Overlay::Confirm(_) | Overlay::Viewer(_) => None,
         },
         Focus::Card => None,

@@ -4,8 +4,8 @@ use super::focus::{Pane, View};
 use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
 use super::overlay::{Card, CardKind, Deed};
 use super::{
-    Model, answers, away, cron, model::Link, mouse, notices, overlay::Overlay, panes, replies, requests,
-    scroll, typing, updates, walk, writing,
+    Model, answers, approvals, away, cron, model::Link, mouse, notices, overlay::Overlay, panes, replies,
+    requests, scroll, typing, updates, walk, writing,
 };
 use crate::domain::Time;
 
@@ -51,6 +51,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
     }
     settle(model);
+    approvals::sync(model);
     requests::ask(model);
     if matches!(model.link, Link::Gone { .. }) {
         withhold_questions(model);
@@ -132,7 +133,7 @@ fn gone(model: &mut Model, reason: &str, at: Time) {
     model.notices.clear();
     model.overlays.retain(|overlay| !asks_the_engine(overlay));
     let kind = CardKind::Gone { reason, at, trying: None };
-    model.card = Some(Card { kind, focused_at: None, marked: 0, hidden: false });
+    model.card = Some(Card::new(kind));
     model.dirty = true;
 }
 

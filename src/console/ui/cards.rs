@@ -9,9 +9,9 @@ use super::text;
 use super::theme::Role;
 use super::words::second;
 use crate::console::app::action::Action;
-use crate::console::app::card_buttons;
 use crate::console::app::overlay::{Card, CardKind};
 use crate::console::app::words::{clock, count, running};
+use crate::console::app::{card_buttons, card_title};
 use crate::domain::Time;
 use crate::domain::api::{Drain, Report};
 use crate::domain::recovery::AfterStop;
@@ -31,6 +31,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, card: &Card) {
     match &card.kind {
         CardKind::Gone { reason, at, trying } => draw_gone(paint, screen, card, reason, *at, *trying),
         CardKind::Away(report) => draw_away(paint, screen, card, report),
+        // It stands in its conversation.
+        CardKind::Asks(_) => {}
         CardKind::Drain => {
             let drain = paint.model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
             if let Some(drain) = drain {
@@ -183,20 +185,20 @@ fn fact(paint: &mut Paint<'_>, area: Rect, label: &str, words: &str, role: Role)
     from_top(area, 1).1
 }
 
-fn buttons(paint: &Paint<'_>, card: &Card) -> Vec<Button> {
+pub(super) fn buttons(paint: &Paint<'_>, card: &Card) -> Vec<Button> {
     let actions = card_buttons(&card.kind);
-    actions.iter().map(|action| Button::new(paint.model, *action, action.spec().title)).collect()
+    actions.iter().map(|action| Button::new(paint.model, *action, card_title(&card.kind, *action))).collect()
 }
 
 /// What must be pressed before a button's key is the card's.
-fn lead(paint: &Paint<'_>, card: &Card) -> String {
+pub(super) fn lead(paint: &Paint<'_>, card: &Card) -> String {
     match card.focused_at {
         Some(_) => String::new(),
         None => format!("{}, then:", paint.key_everywhere(Action::NextNeed)),
     }
 }
 
-fn draw_buttons(paint: &mut Paint<'_>, area: Rect, card: &Card, buttons: &[Button], lead: &str) {
+pub(super) fn draw_buttons(paint: &mut Paint<'_>, area: Rect, card: &Card, buttons: &[Button], lead: &str) {
     paint.row(area, 0).put(lead, Role::Warning);
     let (_, area) = from_left(area, to_cells(text::width(lead)));
     card::draw_buttons(paint, area, buttons, card.focused_at.map(|_| card.marked));

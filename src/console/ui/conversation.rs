@@ -12,7 +12,7 @@ use crate::console::app::conversation::{Conversation, EntryKey, Scroll};
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::model::Model;
 use crate::console::app::msg::Anchor;
-use crate::console::app::words::{count, running, thousands};
+use crate::console::app::words::{clock, count, running, thousands};
 
 /// From so many columns the title says what was used.
 const ALL_FACTS_FROM_WIDTH: u16 = 68;
@@ -227,7 +227,9 @@ fn facts(paint: &mut Paint<'_>, width: u16) -> String {
     let model = paint.model;
     let Some(row) = &model.front_row else { return String::new() };
     let mut facts = Vec::new();
-    if let Some(turn) = &row.row.turn {
+    if let Some(asked) = row.row.asks.first() {
+        facts.push(format!("turn stands still since {}", clock(model, asked.asked_at)));
+    } else if let Some(turn) = &row.row.turn {
         let mark = paint.motion.spinner(paint.canvas.glyphs);
         let word = if turn.stopping { "stops" } else { "runs" };
         facts.push(format!("{mark} {word} {}", running(model.as_of() - turn.since)));

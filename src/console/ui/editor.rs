@@ -8,7 +8,8 @@ use super::filter;
 use super::layout::{from_bottom, from_top};
 use super::paint::{Focused, Paint};
 use super::theme::Role;
-use crate::console::app::overlay::{ItemEditor, Prompt};
+use crate::console::app::overlay::{DenyWhy, ItemEditor, Prompt};
+use crate::console::app::text::TextField;
 
 const WIDTH: usize = 76;
 const ROWS: usize = 8;
@@ -33,12 +34,27 @@ pub(super) fn draw_prompt(paint: &mut Paint<'_>, screen: Rect, prompt: &Prompt) 
     let words = prompt.failed.as_deref().unwrap_or(NAME_RULE);
     let rows = card::rows(words, width);
     let inner = card::open(paint, screen, width, rows + 1, "New session: its name");
-    let (field, below) = from_top(inner, 1);
+    let below = draw_line(paint, inner, &prompt.text);
+    card::write(paint, below, words, if prompt.failed.is_some() { Role::Bad } else { Role::Quiet });
+}
+
+/// Why an agent may not do what it asks.
+pub(super) fn draw_deny(paint: &mut Paint<'_>, screen: Rect, deny: &DenyWhy) {
+    let width = card::text_width(screen, WIDTH);
+    let words = "The agent is told this, and goes on without it. Empty: it is told only that you denied it.";
+    let inner = card::open(paint, screen, width, card::rows(words, width) + 1, "Deny it: why?");
+    let below = draw_line(paint, inner, &deny.text);
+    card::write(paint, below, words, Role::Quiet);
+}
+
+/// A text field behind a prompt; returns what is below it.
+fn draw_line(paint: &mut Paint<'_>, area: Rect, text: &TextField) -> Rect {
+    let (field, below) = from_top(area, 1);
     let mark = paint.canvas.glyphs.prompt;
     paint.row(field, 0).put(mark, Role::Strong);
     let field = Rect { x: field.x + 2.min(field.width), width: field.width.saturating_sub(2), ..field };
-    filter::draw_field(paint, field, &prompt.text, Focused::Yes);
-    card::write(paint, below, words, if prompt.failed.is_some() { Role::Bad } else { Role::Quiet });
+    filter::draw_field(paint, field, text, Focused::Yes);
+    below
 }
 
 fn draw_failure(paint: &mut Paint<'_>, area: Rect, failed: Option<&str>) {

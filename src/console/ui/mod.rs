@@ -8,6 +8,7 @@
 //!
 //! What is drawn has passed the sanitizer in the state; a pane asks for no more than it shows.
 
+mod approval;
 pub mod canvas;
 mod card;
 mod cards;

@@ -14,13 +14,13 @@ use super::paint::Paint;
 use super::theme::{Role, Theme};
 use super::wraps::Wraps;
 use super::{
-    cards, composer, confirm, conversation, cron, details, editor, filter, footer, header, job_editor, log,
-    notices, picker, popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
+    approval, cards, composer, confirm, conversation, cron, details, editor, filter, footer, header,
+    job_editor, log, notices, picker, popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
 };
 use crate::console::app::focus::{Pane, Target, View};
 use crate::console::app::model::Link;
 use crate::console::app::msg::Measured;
-use crate::console::app::overlay::Overlay;
+use crate::console::app::overlay::{Card, CardKind, Overlay};
 use crate::console::app::text::TextField;
 use crate::console::app::{Model, filter_pane};
 
@@ -193,6 +193,7 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
     }
     if let Some(card) = &model.card {
         cards::draw(paint, layout.main, card);
+        draw_question(paint, layout, card);
     }
     for overlay in &model.overlays {
         // What is under an overlay has no cursor.
@@ -204,9 +205,22 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
             Overlay::ItemEditor(item) => editor::draw_item(paint, layout.main, item),
             Overlay::JobEditor(editor) => job_editor::draw(paint, layout.main, editor),
             Overlay::NewSession(prompt) => editor::draw_prompt(paint, layout.main, prompt),
+            Overlay::DenyWhy(deny) => editor::draw_deny(paint, layout.main, deny),
         }
     }
     notices::draw(paint, layout);
+}
+
+/// What the agent in front asks stands in its conversation; where that is not shown or has no room for it, over
+/// the view, once the operator went to it.
+fn draw_question(paint: &mut Paint<'_>, layout: &Layout, card: &Card) {
+    const ROOM: u16 = 9;
+    let CardKind::Asks(asked) = &card.kind else { return };
+    let conversation = layout.conversation.map(|pane| pane.body).filter(|body| body.height >= ROOM);
+    let place = conversation.or(card.focused_at.map(|_| layout.main));
+    if let Some(place) = place.filter(|_| !card.hidden) {
+        approval::draw(paint, place, card, asked);
+    }
 }
 
 /// A terminal that does not join an emoji's parts, or a flag's letters, draws it wider than it was
