@@ -3,8 +3,10 @@
 //!     cargo bench --bench store [-- FOLDER]
 //!
 //! A *cycle* is one message of an idle session: accepted (its turn begins in the same step), then
-//! answered; two commits that are on disk. The floor is measured first, in the same folder. Then the
-//! questions of a screen are asked of a large store.
+//! answered; two commits that are on disk. A disk's speed changes from second to second, so cycles and
+//! bare inserts take turns in short rounds in the same folder, and a ratio is the median of the rounds'.
+//! Both begin when their logs have grown to the size that they keep. Then the questions of a screen are
+//! asked of a large store.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
@@ -28,6 +30,11 @@ use switchboard::store::sqlite::{Database, ReadOnly};
 use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Queries, Store, StoreError, Transitions};
 
 const SPAN: Duration = Duration::from_secs(3);
+/// How often cycles and inserts take turns, an odd number, and for how long each.
+const ROUNDS: usize = 11;
+const ROUND: Duration = Duration::from_millis(400);
+/// So many commits grow a log to the size at which it begins again from its start.
+const GROWS: u64 = 2_000;
 
 fn main() {
     // `cargo bench` adds its own flag; a folder is the only thing that is understood.
@@ -37,25 +44,14 @@ fn main() {
         None => tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
     };
     let syncs = bare_fdatasync(home.path());
-    let single = bare_inserts(home.path(), 1);
-    let grouped = bare_inserts(home.path(), 64);
-    println!(
-        "floor: {syncs:.0} fdatasync/s, {single:.0} single inserts/s, {grouped:.0} rows/s in groups of 64"
-    );
+    let grouped = Bare::open(&home.path().join("bare-64.db"), 64).inserts(SPAN / 3);
+    println!("floor: {syncs:.0} fdatasync/s, {grouped:.0} rows/s in groups of 64");
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     for sessions in [1, 64] {
+        let bare = Bare::open(&home.path().join(format!("bare-{sessions}.db")), 1);
         let path = home.path().join(format!("cycles-{sessions}.db"));
-        let mut measured = runtime.block_on(cycles(&path, sessions));
-        measured.sort_unstable();
-        let rate = measured.len() as f64 / SPAN.as_secs_f64();
-        let at = |part: f64| measured[((measured.len() - 1) as f64 * part) as usize];
-        println!(
-            "{sessions:>2} sessions: {rate:.0} cycles/s = {:.2} of the single inserts; acknowledged in p50 {:?}, p99 {:?}",
-            rate / single,
-            at(0.5),
-            at(0.99),
-        );
+        runtime.block_on(in_turns(bare, &path, sessions)).tell(sessions);
     }
     for sessions in [1_000, LARGE] {
         for callers in [1, 16] {
@@ -117,7 +113,7 @@ fn bare_fdatasync(folder: &Path) -> f64 {
     let mut file = File::create(folder.join("bare")).unwrap();
     file.write_all(&vec![0; 1 << 20]).unwrap();
     file.sync_all().unwrap();
-    per_second(|n| {
+    per_second(SPAN / 3, |n| {
         file.seek(SeekFrom::Start(n % 256 * 4096)).unwrap();
         file.write_all(&[n as u8; 512]).unwrap();
         file.sync_data().unwrap();
@@ -125,36 +121,83 @@ fn bare_fdatasync(folder: &Path) -> f64 {
     })
 }
 
-/// How many rows a second SQLite itself keeps with as many in a commit.
-fn bare_inserts(folder: &Path, group: u64) -> f64 {
-    let connection = Connection::open(folder.join(format!("bare-{group}.db"))).unwrap();
-    connection
-        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, words TEXT)")
-        .unwrap();
-    let words = "w".repeat(100);
-    per_second(|_| {
-        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let mut insert = connection.prepare_cached("INSERT INTO t (words) VALUES (?1)").unwrap();
-        for _ in 0..group {
-            insert.execute((&words,)).unwrap();
-        }
-        connection.execute_batch("COMMIT").unwrap();
-        group
-    })
+/// SQLite itself, set as a careful program sets it, with as many rows in a commit.
+struct Bare {
+    connection: Connection,
+    group: u64,
 }
 
-fn per_second(mut work: impl FnMut(u64) -> u64) -> f64 {
+impl Bare {
+    fn open(path: &Path, group: u64) -> Self {
+        let connection = Connection::open(path).unwrap();
+        connection
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, words TEXT)")
+            .unwrap();
+        let bare = Self { connection, group };
+        for _ in 0..GROWS {
+            bare.commit();
+        }
+        bare
+    }
+
+    /// How many rows a second it keeps.
+    fn inserts(&self, span: Duration) -> f64 {
+        per_second(span, |_| self.commit())
+    }
+
+    fn commit(&self) -> u64 {
+        let words = "w".repeat(100);
+        self.connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut insert = self.connection.prepare_cached("INSERT INTO t (words) VALUES (?1)").unwrap();
+        for _ in 0..self.group {
+            insert.execute((&words,)).unwrap();
+        }
+        self.connection.execute_batch("COMMIT").unwrap();
+        self.group
+    }
+}
+
+fn per_second(span: Duration, mut work: impl FnMut(u64) -> u64) -> f64 {
     let began = Instant::now();
     let (mut rounds, mut done) = (0, 0);
-    while began.elapsed() < SPAN / 3 {
+    while began.elapsed() < span {
         done += work(rounds);
         rounds += 1;
     }
     done as f64 / began.elapsed().as_secs_f64()
 }
 
-/// Runs cycles on as many sessions at once; returns how long each acknowledgement took.
-async fn cycles(path: &Path, sessions: u32) -> Vec<Duration> {
+/// What the rounds gave.
+#[derive(Default)]
+struct Rounds {
+    inserts: Vec<f64>,
+    cycles: Vec<f64>,
+    acknowledged: Vec<Duration>,
+}
+
+impl Rounds {
+    fn tell(mut self, sessions: u32) {
+        let mut ratios: Vec<f64> = self.cycles.iter().zip(&self.inserts).map(|(c, i)| c / i).collect();
+        for figures in [&mut ratios, &mut self.cycles, &mut self.inserts] {
+            figures.sort_by(f64::total_cmp);
+        }
+        self.acknowledged.sort_unstable();
+        let at = |part: f64| self.acknowledged[((self.acknowledged.len() - 1) as f64 * part) as usize];
+        println!(
+            "{sessions:>2} sessions: {:.0} cycles/s, {:.0} single inserts/s: {:.2} of them ({:.2} to {:.2}); acknowledged in p50 {:?}, p99 {:?}",
+            self.cycles[ROUNDS / 2],
+            self.inserts[ROUNDS / 2],
+            ratios[ROUNDS / 2],
+            ratios[0],
+            ratios[ROUNDS - 1],
+            at(0.5),
+            at(0.99),
+        );
+    }
+}
+
+/// Runs cycles on as many sessions at once, and bare inserts, in turns.
+async fn in_turns(bare: Bare, path: &Path, sessions: u32) -> Rounds {
     let (store, mut feed) = Store::open(path, Patience::default()).unwrap();
     let follower = tokio::spawn(async move { while feed.recv().await.is_some() {} });
     let defaults = Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false };
@@ -168,7 +211,24 @@ async fn cycles(path: &Path, sessions: u32) -> Vec<Duration> {
         limits: parse("", Path::new("config.toml")).unwrap().config.recovery.limits,
     };
     store.write(move |t| t.open_run(&run)).await.unwrap();
-    let until = Instant::now() + SPAN;
+    for _ in 0..GROWS {
+        cycle(&store, 0).await;
+    }
+    let mut rounds = Rounds::default();
+    for _ in 0..ROUNDS {
+        rounds.inserts.push(bare.inserts(ROUND));
+        let acknowledged = cycles(&store, sessions).await;
+        rounds.cycles.push(acknowledged.len() as f64 / ROUND.as_secs_f64());
+        rounds.acknowledged.extend(acknowledged);
+    }
+    store.close().await;
+    follower.await.unwrap();
+    rounds
+}
+
+/// Runs cycles for a round; returns how long each acknowledgement took.
+async fn cycles(store: &Store, sessions: u32) -> Vec<Duration> {
+    let until = Instant::now() + ROUND;
     let callers: Vec<_> = (0..sessions)
         .map(|caller| {
             let store = store.clone();
@@ -185,8 +245,6 @@ async fn cycles(path: &Path, sessions: u32) -> Vec<Duration> {
     for caller in callers {
         all.extend(caller.await.unwrap());
     }
-    store.close().await;
-    follower.await.unwrap();
     all
 }
 

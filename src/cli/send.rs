@@ -97,6 +97,11 @@ async fn patiently(client: &dyn Client, command: Command, context: &Context) -> 
 fn standard_input() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_TEXT_BYTES as u64 + 2).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_TEXT_BYTES + 1 {
+        anyhow::bail!(
+            "standard input has more than the {MAX_TEXT_BYTES} bytes that a message may have; nothing was sent; put it into a file and name the file"
+        );
+    }
     let mut text = String::from_utf8(bytes)
         .map_err(|_| anyhow::anyhow!("standard input is not UTF-8; nothing was sent"))?;
     if text.ends_with('\n') {

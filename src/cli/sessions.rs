@@ -80,7 +80,7 @@ fn print(page: &SessionPage, clock: &Clock, out: &mut Out) -> std::io::Result<()
         Table::new(&["state", "name", "last activity", "turns", "waits", "session", "key", "reset", "note"]);
     for row in &page.rows {
         let session = &row.session;
-        let state = if session.ended.is_some() { "ended" } else { row.state.word() };
+        let state = if session.ended.is_some() { "ended" } else { row.state_words() };
         let waits = row.queued + usize::from(row.slot.is_some());
         table.row([
             state.to_owned(),

@@ -38,7 +38,7 @@ pub(super) fn status(
     let began = clock(session.created_at);
     let active = session.last_activity_at;
     let lines = [
-        ("state", row.state.word().to_owned()),
+        ("state", row.state_words().to_owned()),
         ("title", session.title.clone().unwrap_or_else(|| "none; /title NAME gives one".to_owned())),
         ("asks", asks(row, clock)),
         ("runs", turn),
@@ -176,7 +176,7 @@ pub(super) fn sessions(rows: &[SessionRow], now: Time, clock: Clock<'_>) -> Stri
 fn session_line(row: &SessionRow, now: Time, clock: Clock<'_>) -> String {
     let session = &row.session;
     let state = match session.ended {
-        None => row.state.word().to_owned(),
+        None => row.state_words().to_owned(),
         Some(ended) => {
             let why = match ended.reason {
                 EndReason::SessionReset => "reset",

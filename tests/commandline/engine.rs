@@ -151,6 +151,8 @@ fn a_message_comes_from_standard_input_too() {
     );
     let run = place.run_with(&vec![b'x'; 1024 * 1024 + 1], &["send", "-"]);
     assert!(run.err.starts_with("switchboard: refused: the message has 1048577 bytes"), "{run:?}");
+    let run = place.run_with(&vec![b'x'; 3 * 1024 * 1024], &["send", "-"]);
+    assert!(run.err.starts_with("switchboard: standard input has more than the 1048576 bytes"), "{run:?}");
 }
 
 #[test]

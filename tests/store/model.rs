@@ -2246,7 +2246,13 @@ impl Queries for Model {
                     (suspended, kept.session.last_activity_at, kept.session.id.clone())
                 });
                 let room = limit - sessions.len();
-                sessions.extend(others.into_iter().take(room).map(|kept| self.recovery_row(kept, None)));
+                sessions.extend(others.into_iter().take(room).map(|kept| {
+                    let mut open = self.recoveries.iter().rev();
+                    let before = open.find(|row| row.session == kept.session.id && row.ended.is_none());
+                    let (message, tool) =
+                        before.map(|row| (row.message.clone(), row.tool.clone())).unwrap_or_default();
+                    RecoveryRow { message, tool, ..self.recovery_row(kept, None) }
+                }));
             }
         }
         Ok(RecoveryPage {

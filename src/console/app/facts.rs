@@ -25,7 +25,7 @@ pub type Fact = (&'static str, String);
 /// What there is to know about a session: for its card, and for the details beside it.
 pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     let session = &row.row.session;
-    let mut facts = vec![("state", row.row.state.word().to_owned())];
+    let mut facts = vec![("state", row.row.state_words().to_owned())];
     facts.extend(alert(model, &session.id));
     facts.extend(asks(model, row));
     facts.extend(row.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
@@ -209,7 +209,7 @@ pub(super) fn event(model: &Model, row: &LogRow) -> Vec<Fact> {
     if let Some(id) = &row.session {
         facts.push(("session id", id.to_string()));
         if let Some(session) = session_row(model, id) {
-            facts.push(("state", format!("{} now", session.row.state.word())));
+            facts.push(("state", format!("{} now", session.row.state_words())));
             facts.extend(alert(model, id));
             facts.extend(session.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
             facts.extend(

@@ -78,7 +78,7 @@ fn action_entry(model: &Model, action: Action) -> PickerEntry {
 }
 
 fn session_entry(row: &ListRow) -> PickerEntry {
-    let detail = format!("session, {}, {}", row.row.state.word(), row.place);
+    let detail = format!("session, {}, {}", row.row.state_words(), row.place);
     entry(row.name.clone(), detail, Run::Session(row.key().clone()))
 }
 

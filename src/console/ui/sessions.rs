@@ -154,7 +154,7 @@ fn draw_marks(paint: &mut Paint<'_>, area: Rect, row: &ListRow, chosen: bool) {
 /// What a session does, in words, with its age.
 pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
     let now = paint.model.as_of();
-    let word = row.row.state.word();
+    let word = row.row.state_words();
     if let Some(asked) = row.row.asks.first() {
         return format!("asks you, {}", age(now - asked.asked_at));
     }
@@ -171,11 +171,7 @@ pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
         (SessionState::Suspended, _, Some(marker)) if (now - marker.since()).num_minutes() > 0 => {
             format!("{word} {}", age(now - marker.since()))
         }
-        // Marked and not about to go on: it is too old, its resume failed, or the boot guard holds it.
-        (SessionState::Resumes, ..) => {
-            let word = if row.row.resume_place.is_some() { word } else { "cut off" };
-            format!("{word}, {}", tries(paint.model, session.cuts))
-        }
+        (SessionState::Resumes, ..) => format!("{word}, {}", tries(paint.model, session.cuts)),
         _ => word.to_owned(),
     }
 }

@@ -354,6 +354,15 @@ pub struct SessionRow {
 }
 
 impl SessionRow {
+    /// What it is doing, in a word or two. A mark that is too old, whose resume failed or that the boot guard
+    /// holds does not go on by itself.
+    pub fn state_words(&self) -> &'static str {
+        match (self.state, self.resume_place) {
+            (SessionState::Resumes, None) => "cut off",
+            (state, _) => state.word(),
+        }
+    }
+
     /// What the next message will meet by the policies, if the session is live; `zone` is the operator's.
     pub fn forecast_by(
         &self,

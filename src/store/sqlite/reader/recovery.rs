@@ -51,12 +51,13 @@ const JUDGED: &str = concat!(
     "WHERE r.run = ?1 ORDER BY r.id LIMIT ?2"
 );
 
-/// The sessions that carry a marker and were not given it by this start.
+/// The sessions that carry a marker and were not given it by this start. What was cut off is told by the
+/// start that marked them.
 const MARKED: &str = concat!(
     sessions!(
-        "NULL AS verdict, s.cuts AS counted, NULL AS message, NULL AS tool, NULL AS cleared,
-             NULL AS closed_at ",
-        "FROM sessions s LEFT JOIN turns resume ON resume.id IS NULL"
+        "NULL AS verdict, s.cuts AS counted, r.message, r.tool, NULL AS cleared, NULL AS closed_at ",
+        "FROM sessions s LEFT JOIN recoveries r ON r.session = s.id AND r.ended_at IS NULL
+             LEFT JOIN turns resume ON resume.id IS NULL"
     ),
     "WHERE s.marker IS NOT NULL AND s.ended_at IS NULL AND NOT EXISTS (
          SELECT 1 FROM recoveries WHERE session = s.id AND ended_at IS NULL AND run = ?1)
