@@ -5,6 +5,8 @@ mod support;
 
 #[path = "commandline/alerts.rs"]
 mod alerts;
+#[path = "commandline/approvals.rs"]
+mod approvals;
 #[path = "commandline/assets.rs"]
 mod assets;
 #[path = "commandline/conversations.rs"]

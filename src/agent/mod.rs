@@ -42,7 +42,7 @@ pub fn build(config: &AgentConfig, home: &Path) -> Result<Arc<dyn Backend>, Buil
     match config.backend {
         BackendKind::Practice => Ok(Arc::new(practice::Practice)),
         BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, home)?)),
-        BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(&config.openai, home)?)),
+        BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(config, home)?)),
     }
 }
 

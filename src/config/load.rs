@@ -12,6 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::overrides::{OVERRIDES, Overrides};
 use super::settings::*;
 use super::table::{Setting, TABLE, Takes};
+use crate::domain::approval::Policy;
 use crate::domain::event::{Level, excerpt};
 use crate::domain::nearest::nearest;
 use crate::domain::queue::BusyMode;
@@ -385,7 +386,15 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
                 max_retries: 0,
                 tools: Vec::new(),
                 workdir: None,
+                terminal_timeout: Duration::ZERO,
                 max_steps: 0,
+            },
+            approvals: ApprovalsConfig {
+                terminal: Policy::Ask,
+                write_file: Policy::Ask,
+                read_file: Policy::Auto,
+                search_files: Policy::Auto,
+                allow: Vec::new(),
             },
         },
         queue: QueueConfig { busy_mode: BusyMode::Replace, max_items: 0 },

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::domain::approval::Policy;
 use crate::domain::event::Level;
 use crate::domain::queue::BusyMode;
 use crate::domain::recovery::Limits;
@@ -44,6 +45,35 @@ pub struct AgentConfig {
     pub command: CommandConfig,
     /// `[agent.openai]`.
     pub openai: OpenAiConfig,
+    /// `[agent.approvals]`.
+    pub approvals: ApprovalsConfig,
+}
+
+/// What the tools of the built-in agent may do without a person's word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalsConfig {
+    /// `terminal`.
+    pub terminal: Policy,
+    /// `write_file`.
+    pub write_file: Policy,
+    /// `read_file`.
+    pub read_file: Policy,
+    /// `search_files`.
+    pub search_files: Policy,
+    /// The beginnings of commands that need no question (`allow`).
+    pub allow: Vec<String>,
+}
+
+impl ApprovalsConfig {
+    /// The policy of a tool.
+    pub fn of(&self, tool: ToolName) -> Policy {
+        match tool {
+            ToolName::ReadFile => self.read_file,
+            ToolName::SearchFiles => self.search_files,
+            ToolName::WriteFile => self.write_file,
+            ToolName::Terminal => self.terminal,
+        }
+    }
 }
 
 /// The backends.
@@ -91,6 +121,8 @@ pub struct OpenAiConfig {
     pub tools: Vec<ToolName>,
     /// Where the tools work (`workdir`); else the home folder.
     pub workdir: Option<PathBuf>,
+    /// How long a command of `terminal` may take (`terminal_timeout_seconds`).
+    pub terminal_timeout: Duration,
     /// How often in a turn the model may go on after tool calls (`max_steps`).
     pub max_steps: u32,
 }
@@ -102,23 +134,31 @@ pub enum ToolName {
     ReadFile,
     /// Finds files, and lines in them.
     SearchFiles,
+    /// Writes a file.
+    WriteFile,
+    /// Runs a command.
+    Terminal,
 }
 
 impl ToolName {
     /// All of them, by the names that the settings and the model use.
-    pub const WORDS: &[&str] = &[Self::ReadFile.word(), Self::SearchFiles.word()];
+    pub const WORDS: &[&str] =
+        &[Self::ReadFile.word(), Self::SearchFiles.word(), Self::WriteFile.word(), Self::Terminal.word()];
 
     /// Its name in the settings and for the model.
     pub const fn word(self) -> &'static str {
         match self {
             Self::ReadFile => "read_file",
             Self::SearchFiles => "search_files",
+            Self::WriteFile => "write_file",
+            Self::Terminal => "terminal",
         }
     }
 
     /// The tool of that name.
     pub fn of(word: &str) -> Option<Self> {
-        [Self::ReadFile, Self::SearchFiles].into_iter().find(|tool| tool.word() == word)
+        let all = [Self::ReadFile, Self::SearchFiles, Self::WriteFile, Self::Terminal];
+        all.into_iter().find(|tool| tool.word() == word)
     }
 }
 

@@ -11,6 +11,8 @@ use super::settings::{
     ToolName,
 };
 
+use crate::domain::approval::Policy;
+
 /// A setting's declaration.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -93,6 +95,13 @@ pub enum Takes {
     },
     /// A program and its arguments.
     Argv {
+        /// For the documentation: nothing is set by default.
+        example: &'static [&'static str],
+        /// Keeps it.
+        put: fn(&mut Config, Vec<String>),
+    },
+    /// A list of beginnings of simple shell commands.
+    Commands {
         /// For the documentation: nothing is set by default.
         example: &'static [&'static str],
         /// Keeps it.
@@ -236,7 +245,7 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "agent.openai.tools",
-        "The tools that the model may call; [] is none. read_file reads text files and search_files finds files and lines in them, both only in the working directory; neither changes anything.",
+        "The tools that the model may call; [] is none. read_file and search_files only read and write_file writes, all in the working directory alone; terminal runs commands there, and a command can do whatever you can. [agent.approvals] says which of them ask first.",
         Takes::Words {
             default: ToolName::WORDS,
             words: ToolName::WORDS,
@@ -253,11 +262,50 @@ pub const TABLE: &[Setting] = &[
         Takes::Path { example: "~/work", put: |config, path| config.agent.openai.workdir = Some(path) },
     ),
     setting(
+        "agent.openai.terminal_timeout_seconds",
+        "How long a command of terminal may take before it is stopped with all that it started.",
+        seconds(180, 1, 86_400, |config, s| config.agent.openai.terminal_timeout = Duration::from_secs(s)),
+    ),
+    setting(
         "agent.openai.max_steps",
         "After how many answers with tool calls in one turn the model is asked for its last word, without tools.",
         whole(50, 1, 1000, |config, n| {
             config.agent.openai.max_steps = u32::try_from(n).unwrap_or(u32::MAX);
         }),
+    ),
+    setting(
+        "agent.approvals.terminal",
+        "Whether a command of the built-in agent asks you first, needs no question, or is never run. A scheduled task never waits: what asks is denied to it.",
+        policy("ask", |config, word| Policy::of(word).map(|policy| config.agent.approvals.terminal = policy)),
+    ),
+    setting(
+        "agent.approvals.write_file",
+        "The same for writing a file.",
+        policy("ask", |config, word| {
+            Policy::of(word).map(|policy| config.agent.approvals.write_file = policy)
+        }),
+    ),
+    setting(
+        "agent.approvals.read_file",
+        "The same for reading a file.",
+        policy("auto", |config, word| {
+            Policy::of(word).map(|policy| config.agent.approvals.read_file = policy)
+        }),
+    ),
+    setting(
+        "agent.approvals.search_files",
+        "The same for searching files.",
+        policy("auto", |config, word| {
+            Policy::of(word).map(|policy| config.agent.approvals.search_files = policy)
+        }),
+    ),
+    setting(
+        "agent.approvals.allow",
+        "Beginnings of commands that need no question, in scheduled tasks neither. A command counts only if it is a single simple one: no pipe, no second command, no substitution, no redirection.",
+        Takes::Commands {
+            example: &["git status", "cargo test"],
+            put: |config, beginnings| config.agent.approvals.allow = beginnings,
+        },
     ),
     setting(
         "queue.busy_mode",
@@ -550,6 +598,10 @@ pub const TABLE: &[Setting] = &[
     ),
 ];
 
+const fn policy(default: &'static str, put: fn(&mut Config, &str) -> Option<()>) -> Takes {
+    Takes::Choice { default, words: Policy::WORDS, put }
+}
+
 const THEMES: &[&str] = &["dark", "light", "high-contrast", "mono"];
 
 impl Setting {
@@ -579,6 +631,10 @@ impl Takes {
             }
             Self::Path { .. } => "a path as text".to_owned(),
             Self::Argv { .. } => "a list of texts, the program first".to_owned(),
+            Self::Commands { .. } => {
+                "a list of beginnings of single simple commands, without any of ; & | ( ) $ ` < > \\"
+                    .to_owned()
+            }
             Self::Platforms { .. } => {
                 "a list of platforms' names, each of letters, digits, _ and -".to_owned()
             }
@@ -608,6 +664,7 @@ impl Takes {
             | Self::Url { .. }
             | Self::Path { .. }
             | Self::Argv { .. }
+            | Self::Commands { .. }
             | Self::Zone { .. } => None,
         }
     }
@@ -619,7 +676,7 @@ impl Takes {
             | Self::Url { example, .. }
             | Self::Path { example, .. }
             | Self::Zone { example, .. } => Some(toml::Value::String(example.to_owned())),
-            Self::Argv { example, .. } => Some(texts(example)),
+            Self::Argv { example, .. } | Self::Commands { example, .. } => Some(texts(example)),
             Self::Whole { .. }
             | Self::Switch { .. }
             | Self::Choice { .. }

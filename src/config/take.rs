@@ -6,6 +6,7 @@ use toml::de::DeValue;
 
 use super::settings::Config;
 use super::table::{Takes, is_platform_name};
+use crate::domain::approval::begins_with;
 use crate::domain::nearest::nearest;
 use crate::domain::schedule::parse_zone;
 
@@ -92,6 +93,14 @@ impl Takes {
                 put(config, words.clone());
                 Ok(words.into())
             }
+            Self::Commands { put, .. } => {
+                let beginnings = texts(value)?;
+                if !beginnings.iter().all(|beginning| begins_with(beginning, beginning)) {
+                    return Err(WRONG);
+                }
+                put(config, beginnings.clone());
+                Ok(beginnings.into())
+            }
             Self::Platforms { put, .. } => {
                 let names = texts(value)?;
                 if !names.iter().all(|name| is_platform_name(name)) {
@@ -122,6 +131,7 @@ impl Takes {
             | Self::Url { .. }
             | Self::Path { .. }
             | Self::Argv { .. }
+            | Self::Commands { .. }
             | Self::Zone { .. } => {}
         }
     }

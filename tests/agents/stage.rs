@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::{self, AgentError, AgentEvent, Approvals, Backend, Children, SessionContext, Turn};
-use switchboard::config::{AgentConfig, BackendKind, CommandConfig, OpenAiConfig};
+use switchboard::config::{AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, OpenAiConfig};
 use switchboard::domain::Time;
-use switchboard::domain::approval::{Decision, Question};
+use switchboard::domain::approval::{Decision, Policy, Question};
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use tokio::runtime::Builder;
@@ -57,7 +57,15 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             max_retries: 2,
             tools: vec![],
             workdir: None,
+            terminal_timeout: Duration::from_secs(60),
             max_steps: 50,
+        },
+        approvals: ApprovalsConfig {
+            terminal: Policy::Ask,
+            write_file: Policy::Ask,
+            read_file: Policy::Auto,
+            search_files: Policy::Auto,
+            allow: vec![],
         },
     }
 }

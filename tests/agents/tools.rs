@@ -4,13 +4,14 @@ use std::fs;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentError, AgentEvent};
+use switchboard::agent::{AgentError, AgentEvent, Children};
 use switchboard::config::{AgentConfig, BackendKind, ToolName};
+use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::session::Usage;
 use tempfile::TempDir;
 
 use crate::chat_server::{ChatServer, End, Reply};
-use crate::stage::{Call, Played, build, config, real};
+use crate::stage::{CANARY, Call, Played, SECRETS, build, config, real};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -38,6 +39,17 @@ pub fn tests() -> Vec<Trial> {
         real("tools_stop_in_the_middle_of_a_call", stops_in_a_call),
         real("tools_work_in_the_sessions_own_folder_first", sessions_folder),
         real("tools_never_open_the_key_file", key_file),
+        real("tools_terminal_runs_what_a_person_allows_and_nothing_that_they_deny", terminal_asks),
+        real("tools_terminal_asks_nothing_for_beginnings_of_the_list_and_is_banned_by_deny", terminal_policy),
+        real("tools_terminal_tells_the_exit_code_with_what_was_written", terminal_exit),
+        real("tools_terminal_keeps_head_and_tail_of_a_flood", terminal_flood),
+        real("tools_terminal_stops_what_takes_too_long_with_all_that_it_started", terminal_too_slow),
+        real("tools_terminal_that_is_stopped_leaves_no_process", terminal_stopped),
+        real("tools_terminal_leaves_nothing_that_left_its_group", terminal_leavers),
+        real("tools_terminal_runs_nothing_that_is_not_kept_first", terminal_not_kept),
+        real("tools_terminal_shows_no_secret_of_the_environment", terminal_secrets),
+        real("tools_a_question_ends_with_its_turn", question_cancelled),
+        real("tools_write_file_asks_with_the_whole_text_and_writes_it", writes_a_file),
     ]
 }
 
@@ -471,4 +483,172 @@ async fn key_file() {
     let (_, ok, output) = &results(&played)[0];
     assert!(!ok && output.contains("keys of the engine"), "{output}");
     assert!(!format!("{played:?}").contains("sk-canary"), "{played:?}");
+}
+
+/// A room whose model calls `terminal` with these commands, one an answer.
+async fn terminal(commands: &[&str]) -> Room {
+    let calls = commands.iter().map(|command| {
+        let arguments = json!({"command": command}).to_string();
+        calling(&[whole(0, "c-1", "terminal", &arguments)])
+    });
+    let mut room = Room::with(calls.chain([hello()])).await;
+    room.config.openai.tools = vec![ToolName::Terminal];
+    room
+}
+
+/// The same where nobody is asked.
+async fn terminal_at_once(commands: &[&str]) -> Room {
+    let mut room = terminal(commands).await;
+    room.config.approvals.terminal = Policy::Auto;
+    room
+}
+
+/// Waits until no process has these words in its command line.
+async fn gone(words: &str) {
+    let lives = || {
+        let pids = fs::read_dir("/proc").unwrap().flatten();
+        pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+            .any(|line| String::from_utf8_lossy(&line).contains(words))
+    };
+    while lives() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+async fn terminal_asks() {
+    let room = terminal(&["echo one > one; cat one", "echo two > two"]).await;
+    let denied = Decision::Denied { why: Some("one is enough".to_owned()) };
+    let (call, mut questions) = Call::new("hi").answered_by([Decision::Once, denied]);
+    let played = call.play(&*build(&room.config)).await;
+    let question = questions.recv().await.unwrap();
+    assert_eq!((question.tool.as_str(), question.what.as_str()), ("terminal", "echo one > one; cat one"));
+    assert_eq!(question.folder, room.folder.path().canonicalize().unwrap().display().to_string());
+    let refused = "error: not done: the operator denied it and says: one is enough";
+    let told: Vec<(bool, String)> =
+        results(&played).into_iter().map(|(_, ok, output)| (ok, output)).collect();
+    assert_eq!(told, [(true, "one".to_owned()), (false, refused.to_owned())]);
+    assert!(room.folder.path().join("one").exists() && !room.folder.path().join("two").exists());
+    assert_eq!(played.text(), "Hello");
+}
+
+async fn terminal_policy() {
+    let mut room = terminal(&["echo listed", "echo listed; echo not"]).await;
+    room.config.approvals.allow = vec!["echo listed".to_owned()];
+    let (call, mut questions) = Call::new("hi").answered_by([Decision::TimedOut]);
+    let played = call.play(&*build(&room.config)).await;
+    assert_eq!(results(&played)[0].2, "listed");
+    assert_eq!(questions.recv().await.unwrap().what, "echo listed; echo not", "two commands are asked about");
+    assert!(!results(&played)[1].1);
+
+    let mut room = terminal(&["echo listed"]).await;
+    room.config.approvals.terminal = Policy::Deny;
+    room.config.approvals.allow = vec!["echo".to_owned()];
+    let played = room.play().await;
+    let words = "error: terminal is forbidden by the operator's settings (agent.approvals.terminal)";
+    assert_eq!(results(&played)[0].2, words);
+}
+
+async fn terminal_exit() {
+    let room = terminal_at_once(&["echo out; echo bad >&2; exit 3", "true", "cat; echo read"]).await;
+    let played = room.play().await;
+    let told: Vec<(bool, String)> =
+        results(&played).into_iter().map(|(_, ok, output)| (ok, output)).collect();
+    let failed = "error: the command ended with exit code 3; it wrote:\nout\nbad".to_owned();
+    let nothing = "[it wrote nothing]".to_owned();
+    assert_eq!(told, [(false, failed), (true, nothing), (true, "read".to_owned())]);
+}
+
+async fn terminal_flood() {
+    let room = terminal_at_once(&["echo begin; yes flood | head -n 200000; echo end"]).await;
+    let played = room.play().await;
+    let (_, ok, output) = &results(&played)[0];
+    assert!(*ok && output.starts_with("begin\nflood\n") && output.ends_with("flood\nend"));
+    assert!(output.contains("characters left out here]"));
+    assert!(output.chars().count() <= 50_000, "{}", output.chars().count());
+}
+
+async fn terminal_too_slow() {
+    let mut room = terminal_at_once(&["echo begun; sleep 98761 & sleep 98761"]).await;
+    room.config.openai.terminal_timeout = std::time::Duration::from_secs(1);
+    let played = room.play().await;
+    let words = "error: the command took longer than 1 s and was stopped; it wrote:\nbegun";
+    assert_eq!(results(&played)[0].2, words);
+    gone("98761").await;
+}
+
+async fn terminal_stopped() {
+    let room = terminal_at_once(&["trap '' TERM; touch begun; sleep 98762 & sleep 98762"]).await;
+    let call = Call::new("hi");
+    let (cancel, begun) = (call.cancel.clone(), room.folder.path().join("begun"));
+    let stop = async {
+        while !begun.exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        cancel.cancel();
+    };
+    let backend = build(&room.config);
+    let (played, ()) = tokio::join!(call.play(&*backend), stop);
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+    assert_eq!(results(&played), []);
+    gone("98762").await;
+}
+
+async fn terminal_leavers() {
+    let room = terminal_at_once(&["setsid sleep 98763 >/dev/null 2>&1 & echo done"]).await;
+    let played = room.play().await;
+    assert_eq!(results(&played)[0].2, "done");
+    gone("98763").await;
+}
+
+async fn terminal_not_kept() {
+    let room = terminal_at_once(&["touch ran"]).await;
+    let (children, refuses) = Children::channel();
+    drop(refuses);
+    let played = Call::new("hi").with_children(children).play(&*build(&room.config)).await;
+    let (_, ok, output) = &results(&played)[0];
+    assert!(!ok && output.contains("the command was not run: terminal was not let work"), "{output}");
+    assert!(!room.folder.path().join("ran").exists());
+}
+
+async fn terminal_secrets() {
+    let mut room = terminal_at_once(&["env; cat /proc/self/environ; echo the end"]).await;
+    // The last of them has a name like no secret, and is the key's variable.
+    room.config.openai.api_key_env = SECRETS[2].to_owned();
+    let played = room.play().await;
+    let (_, ok, output) = &results(&played)[0];
+    assert!(*ok && output.ends_with("the end") && output.contains("SWITCHBOARD_TURN=7"), "{output}");
+    assert!(!format!("{played:?}").contains(CANARY), "{output}");
+    let sent = room.server.requests()[1].body.to_string();
+    assert!(!sent.contains(CANARY), "{sent}");
+}
+
+async fn question_cancelled() {
+    let room = terminal(&["echo one"]).await;
+    let (call, mut questions) = Call::new("hi").answered_by([]);
+    let cancel = call.cancel.clone();
+    let stop = async {
+        questions.recv().await.unwrap();
+        cancel.cancel();
+    };
+    let backend = build(&room.config);
+    let (played, ()) = tokio::join!(call.play(&*backend), stop);
+    assert_eq!(results(&played).iter().filter(|(_, ok, _)| *ok).count(), 0);
+}
+
+async fn writes_a_file() {
+    let arguments = json!({"path": "src/new.txt", "content": "one\ntwo\n"}).to_string();
+    let call = |id| calling(&[whole(0, id, "write_file", &arguments)]);
+    let mut room = Room::with([call("c-1"), call("c-2"), hello()]).await;
+    room.config.openai.tools = vec![ToolName::WriteFile];
+    let (turn, mut questions) = Call::new("hi").answered_by([Decision::Denied { why: None }, Decision::Once]);
+    let played = turn.play(&*build(&room.config)).await;
+    let question = questions.recv().await.unwrap();
+    assert_eq!(question.what, "write src/new.txt (8 bytes), a new file:\none\ntwo\n");
+    assert!(matches!(question.always, Always::NotOffered { .. }));
+    let told: Vec<(bool, String)> =
+        results(&played).into_iter().map(|(_, ok, output)| (ok, output)).collect();
+    let denied = "error: not done: the operator denied it".to_owned();
+    let made = "src/new.txt was made: 2 lines, 8 bytes".to_owned();
+    assert_eq!(told, [(false, denied), (true, made)]);
+    assert_eq!(fs::read_to_string(room.folder.path().join("src/new.txt")).unwrap(), "one\ntwo\n");
 }

@@ -29,16 +29,16 @@ use self::answer::Answer;
 use self::key::{Key, KeySource};
 use self::server::Server;
 use self::trouble::Trouble;
-use super::tools::{Places, Tools};
+use super::tools::{Places, Settings, Terminal, Tools};
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
-use crate::config::OpenAiConfig;
+use crate::config::{AgentConfig, OpenAiConfig};
 
 /// The openai backend.
 #[derive(Debug)]
 pub(super) struct OpenAiBackend {
     connection: Arc<Connection>,
-    /// Where the tools of a session work that names no folder.
-    places: Places,
+    /// How the tools work; a session may name a folder of its own.
+    tools: Settings,
 }
 
 /// What handles share, but for those that ask for a model of their own.
@@ -51,9 +51,10 @@ struct Connection {
 }
 
 impl OpenAiBackend {
-    /// Reads `agent.openai`; the tools work in `home` where no folder is set. The key is read at each
+    /// Reads `agent.openai` and `agent.approvals`; the tools work in `home` where no folder is set. The key is read at each
     /// turn, so that a new one needs no restart.
-    pub(super) fn new(config: &OpenAiConfig, home: &Path) -> Result<Self, BuildError> {
+    pub(super) fn new(config: &AgentConfig, home: &Path) -> Result<Self, BuildError> {
+        let AgentConfig { openai: config, approvals, .. } = config;
         if config.model.trim().is_empty() {
             return Err(BuildError::NoModel);
         }
@@ -66,7 +67,9 @@ impl OpenAiBackend {
             home: home.to_path_buf(),
             key_file: config.api_key_file.clone(),
         };
-        Ok(Self { connection: Arc::new(connection), places })
+        let terminal = Terminal { limit: config.terminal_timeout, key_variable: config.api_key_env.clone() };
+        let tools = Settings { places, terminal, approvals: approvals.clone() };
+        Ok(Self { connection: Arc::new(connection), tools })
     }
 }
 
@@ -92,11 +95,7 @@ impl Backend for OpenAiBackend {
             Some(model) => Arc::new(self.connection.with_model(model)),
             None => Arc::clone(&self.connection),
         };
-        let mut places = self.places.clone();
-        if let Some(workdir) = &session.workdir {
-            places.workdir.clone_from(workdir);
-        }
-        let tools = Tools::new(&connection.config.tools, places);
+        let tools = Tools::new(&connection.config.tools, session.clone(), self.tools.clone());
         let handle = OpenAiHandle { connection, tools };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }

@@ -26,13 +26,15 @@ pub(super) async fn take(
 ) -> Result<(), AgentError> {
     let key = connection.keys.read()?;
     let talk = Talk::new(&connection.config, &turn.history, &turn.message);
-    let steps = Steps { connection, tools, key, output, talk, ids: HashSet::new(), said: Said::Nothing };
+    let steps =
+        Steps { connection, tools, turn, key, output, talk, ids: HashSet::new(), said: Said::Nothing };
     steps.take().await
 }
 
 struct Steps<'a> {
     connection: &'a Connection,
     tools: &'a Tools,
+    turn: &'a Turn,
     key: Option<Key>,
     output: &'a mpsc::Sender<AgentEvent>,
     talk: Talk<'a>,
@@ -93,7 +95,7 @@ impl Steps<'_> {
             let call = id.clone();
             let told = AgentEvent::ToolCall { call, name: name.clone(), arguments: arguments.clone() };
             self.tell(told).await;
-            let (ok, result) = match self.tools.call(&name, &arguments).await {
+            let (ok, result) = match self.tools.call(&name, &arguments, self.turn).await {
                 Ok(result) => (true, result),
                 Err(error) => (false, format!("error: {error}")),
             };

@@ -6,18 +6,24 @@
 mod output;
 mod read_file;
 mod search_files;
+mod terminal;
 mod workdir;
+mod write_file;
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::ToolName;
+use super::{SessionContext, Turn};
+use crate::config::{ApprovalsConfig, ToolName};
+use crate::domain::approval::{Always, Question, Verdict, verdict};
 use crate::domain::event::excerpt;
 
+pub(super) use self::terminal::Terminal;
 pub(super) use self::workdir::Places;
 use self::workdir::Workdir;
 
@@ -28,7 +34,15 @@ pub(super) struct Tool {
     /// What it is for, as the model is told.
     pub(super) about: &'static str,
     parameters: &'static [Parameter],
-    run: fn(Value, &Workdir, &CancellationToken) -> Result<String, ToolError>,
+    does: Does,
+}
+
+/// What a tool does.
+enum Does {
+    /// It works on files, on a thread that may wait.
+    Files(fn(Value, &Workdir, &CancellationToken) -> Result<String, ToolError>),
+    /// It runs a command.
+    Command,
 }
 
 /// One value that a tool takes.
@@ -52,7 +66,7 @@ enum Need {
     Optional,
 }
 
-const TABLE: &[Tool] = &[read_file::TOOL, search_files::TOOL];
+const TABLE: &[Tool] = &[read_file::TOOL, search_files::TOOL, write_file::TOOL, terminal::TOOL];
 
 impl Tool {
     /// Its parameters as a JSON schema.
@@ -90,14 +104,29 @@ impl Tool {
 #[derive(Clone)]
 pub(super) struct Tools {
     offered: Vec<&'static Tool>,
-    places: Places,
+    session: SessionContext,
+    settings: Settings,
+}
+
+/// What holds for the tools of every session.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    /// Where they work.
+    pub(super) places: Places,
+    /// How commands are run.
+    pub(super) terminal: Terminal,
+    /// Which of them ask first.
+    pub(super) approvals: ApprovalsConfig,
 }
 
 impl Tools {
     /// The tools with these names, for one session.
-    pub(super) fn new(names: &[ToolName], places: Places) -> Self {
+    pub(super) fn new(names: &[ToolName], session: SessionContext, mut settings: Settings) -> Self {
         let offered = TABLE.iter().filter(|tool| names.contains(&tool.name)).collect();
-        Self { offered, places }
+        if let Some(workdir) = &session.workdir {
+            settings.places.workdir.clone_from(workdir);
+        }
+        Self { offered, session, settings }
     }
 
     /// The tools that may be called.
@@ -105,21 +134,55 @@ impl Tools {
         &self.offered
     }
 
-    /// Carries a call out, away from the threads that must not wait. Dropping it stops the tool.
+    /// Carries a call out, if the settings or a person allow it. Dropping the future stops the tool.
     ///
     /// # Errors
-    /// Where the call can't be carried out or failed; the text is for the model.
-    pub(super) async fn call(&self, name: &str, arguments: &str) -> Result<String, ToolError> {
+    /// Where the call can't be carried out, may not be, or failed; the text is for the model.
+    pub(super) async fn call(&self, name: &str, arguments: &str, turn: &Turn) -> Result<String, ToolError> {
         let tool = self.tool(name)?;
         let arguments =
             object(arguments).map_err(|why| ToolError::Arguments { tool: tool.name.word(), why })?;
-        let (places, stop) = (self.places.clone(), CancellationToken::new());
-        let _stopped_with_the_call = stop.clone().drop_guard();
-        let work = tokio::task::spawn_blocking(move || {
-            let workdir = Workdir::open(&places)?;
-            (tool.run)(arguments, &workdir, &stop)
-        });
-        work.await.unwrap_or_else(|error| Err(ToolError::Crashed(error.to_string())))
+        let workdir = Workdir::open(&self.settings.places)?;
+        self.allow(tool, &arguments, &workdir, turn).await?;
+        match tool.does {
+            Does::Files(run) => on_a_thread(run, arguments, workdir).await,
+            Does::Command => {
+                let command = terminal::command(&arguments)?;
+                self.settings.terminal.run(&command, workdir.root(), &self.session, turn).await
+            }
+        }
+    }
+
+    /// Whether a call may be carried out: by the settings, or else by a person.
+    async fn allow(
+        &self,
+        tool: &Tool,
+        arguments: &Value,
+        workdir: &Workdir,
+        turn: &Turn,
+    ) -> Result<(), ToolError> {
+        let approvals = &self.settings.approvals;
+        let command = match tool.name {
+            ToolName::Terminal => Some(terminal::command(arguments)?),
+            _ => None,
+        };
+        match verdict(approvals.of(tool.name), command.as_deref(), &approvals.allow) {
+            Verdict::Run => return Ok(()),
+            Verdict::Refuse => return Err(ToolError::Banned { tool: tool.name.word() }),
+            Verdict::Ask => {}
+        }
+        let always = match &command {
+            Some(command) => Always::of(command),
+            None => Always::NotOffered { why: "each file is asked about".to_owned() },
+        };
+        let what = match (command, tool.name) {
+            (Some(command), _) => command,
+            (None, ToolName::WriteFile) => write_file::described(arguments, workdir)?,
+            (None, _) => arguments.to_string(),
+        };
+        let (tool, folder) = (tool.name.word().to_owned(), workdir.root().display().to_string());
+        let decision = turn.approvals.ask(Question { tool, what, folder, always }).await;
+        decision.refusal().map_or(Ok(()), |refusal| Err(ToolError::NotAllowed(refusal)))
     }
 
     fn tool(&self, name: &str) -> Result<&'static Tool, ToolError> {
@@ -129,6 +192,18 @@ impl Tools {
             ToolError::Unknown { name: excerpt(name), names: names.join(", ") }
         })
     }
+}
+
+/// Works away from the threads that must not wait. Dropping the future stops the work.
+async fn on_a_thread(
+    run: fn(Value, &Workdir, &CancellationToken) -> Result<String, ToolError>,
+    arguments: Value,
+    workdir: Workdir,
+) -> Result<String, ToolError> {
+    let stop = CancellationToken::new();
+    let _stopped_with_the_call = stop.clone().drop_guard();
+    let work = tokio::task::spawn_blocking(move || run(arguments, &workdir, &stop));
+    work.await.unwrap_or_else(|error| Err(ToolError::Crashed(error.to_string())))
 }
 
 /// Why a call has no result, in words for the model.
@@ -210,6 +285,48 @@ pub(super) enum ToolError {
         /// Why.
         source: io::Error,
     },
+    /// The system refuses.
+    #[error("{path} can't be written: {source}")]
+    Unwritable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A link, where what is written could go elsewhere.
+    #[error("{path} leads through a symbolic link or something that is no folder; write to the real path")]
+    Link {
+        /// The file.
+        path: String,
+    },
+    /// The settings forbid the tool.
+    #[error("{tool} is forbidden by the operator's settings (agent.approvals.{tool})")]
+    Banned {
+        /// The tool.
+        tool: &'static str,
+    },
+    /// A person does not allow it, or nobody could be asked.
+    #[error("{0}")]
+    NotAllowed(String),
+    /// A command could not be started.
+    #[error("the command was not run: {0}")]
+    NotStarted(String),
+    /// A command ended with an error.
+    #[error("the command {how}; {output}")]
+    Ended {
+        /// How it ended.
+        how: String,
+        /// What it had written.
+        output: String,
+    },
+    /// A command took longer than it may.
+    #[error("the command took longer than {} s and was stopped; {output}", limit.as_secs())]
+    TooSlow {
+        /// How long it may take.
+        limit: Duration,
+        /// What it had written.
+        output: String,
+    },
     /// The turn was stopped.
     #[error("stopped")]
     Stopped,
@@ -239,21 +356,43 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::{Approvals, Children};
+    use crate::config::Config;
+    use crate::domain::Time;
+    use crate::domain::id::{SessionId, SessionKey, TurnId};
     use std::fs;
-    use std::time::Duration;
     use tokio::runtime::Handle;
-    use tokio::sync::Notify;
+    use tokio::sync::{Notify, mpsc};
     use tokio::time::timeout;
 
     fn tools(names: &[ToolName], folder: &tempfile::TempDir) -> Tools {
         let path = folder.path().to_path_buf();
-        Tools::new(names, Places { workdir: path.clone(), home: path.join("home"), key_file: None })
+        let session = SessionContext::new(SessionId::new(Time::UNIX_EPOCH, 1), SessionKey::console());
+        let settings = Settings {
+            places: Places { workdir: path.clone(), home: path.join("home"), key_file: None },
+            terminal: Terminal { limit: Duration::from_secs(60), key_variable: String::new() },
+            approvals: Config::default().agent.approvals,
+        };
+        Tools::new(names, session, settings)
+    }
+
+    /// A turn in which nobody answers.
+    fn turn() -> Turn {
+        Turn {
+            id: TurnId(1),
+            history: Vec::new(),
+            message: String::new(),
+            began_at: Time::UNIX_EPOCH,
+            steer: mpsc::channel(1).1,
+            children: Children::channel().0,
+            approvals: Approvals::channel().0,
+        }
     }
 
     async fn refused(name: &str, arguments: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let tools = tools(&[ToolName::ReadFile, ToolName::SearchFiles], &folder);
-        tools.call(name, arguments).await.unwrap_err().to_string()
+        tools.call(name, arguments, &turn()).await.unwrap_err().to_string()
     }
 
     #[test]
@@ -264,7 +403,11 @@ mod tests {
             Places { workdir: folder.path().to_path_buf(), home: folder.path().join("home"), key_file: None };
         let workdir = Workdir::open(&places).unwrap();
         let run = |tool: &Tool, arguments: &Map<String, Value>| {
-            (tool.run)(Value::Object(arguments.clone()), &workdir, &CancellationToken::new())
+            let arguments = Value::Object(arguments.clone());
+            match tool.does {
+                Does::Files(run) => run(arguments, &workdir, &CancellationToken::new()),
+                Does::Command => terminal::command(&arguments),
+            }
         };
         for tool in TABLE {
             let value = |parameter: &Parameter| match parameter.kind {
@@ -318,7 +461,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let one = tools(&[ToolName::SearchFiles], &folder);
         assert_eq!(one.offered().len(), 1);
-        let off = one.call("read_file", r#"{"path":"a"}"#).await.unwrap_err();
+        let off = one.call("read_file", r#"{"path":"a"}"#, &turn()).await.unwrap_err();
         assert!(matches!(off, ToolError::Unknown { .. }), "a tool that is switched off is unknown");
     }
 
@@ -349,16 +492,16 @@ mod tests {
             name: ToolName::ReadFile,
             about: "Works until it is stopped.",
             parameters: &[],
-            run: |_, _, stop| {
+            does: Does::Files(|_, _, stop| {
                 BEGAN.notify_one();
                 Handle::current().block_on(stop.cancelled());
                 ENDED.notify_one();
                 Err(ToolError::Stopped)
-            },
+            }),
         };
         let folder = tempfile::tempdir().unwrap();
         let tools = Tools { offered: vec![&ENDLESS], ..tools(&[], &folder) };
-        let call = tokio::spawn(async move { tools.call("read_file", "{}").await });
+        let call = tokio::spawn(async move { tools.call("read_file", "{}", &turn()).await });
         BEGAN.notified().await;
         call.abort();
         timeout(Duration::from_secs(60), ENDED.notified()).await.expect("it still works");
@@ -370,7 +513,7 @@ mod tests {
         let tools = tools(&[ToolName::ReadFile], &folder);
         let path = folder.path().to_path_buf();
         drop(folder);
-        let refused = tools.call("read_file", r#"{"path":"a"}"#).await.unwrap_err().to_string();
+        let refused = tools.call("read_file", r#"{"path":"a"}"#, &turn()).await.unwrap_err().to_string();
         assert!(refused.starts_with(&format!("the working directory {}", path.display())), "{refused}");
         assert!(refused.contains("agent.openai.workdir"), "{refused}");
     }

@@ -1,5 +1,7 @@
 //! How much a tool tells the model at once.
 
+use std::collections::VecDeque;
+
 /// The most characters of an output.
 const MOST_CHARS: usize = 50_000;
 /// So many of them are for what the tool says itself, below the lines.
@@ -25,6 +27,45 @@ pub(super) fn joined(lines: &[String]) -> String {
     let note = format!("[{} lines with {left_out} characters left out here]", tail - head);
     let kept = [lines.get(..head).unwrap_or_default(), &[note], lines.get(tail..).unwrap_or_default()];
     kept.concat().join("\n")
+}
+
+/// The beginning and the end of an output that may be endless.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    head: String,
+    head_chars: usize,
+    tail: VecDeque<char>,
+    left_out: u64,
+}
+
+impl Window {
+    /// Takes more of the output.
+    pub(super) fn push(&mut self, text: &str) {
+        const HALF: usize = (MOST_CHARS - NOTES_CHARS) / 2;
+        for c in text.chars() {
+            if self.head_chars < HALF {
+                self.head.push(c);
+                self.head_chars += 1;
+                continue;
+            }
+            if self.tail.len() == HALF {
+                self.tail.pop_front();
+                self.left_out += 1;
+            }
+            self.tail.push_back(c);
+        }
+    }
+
+    /// What was kept of it, with a word on what was not.
+    pub(super) fn into_text(self) -> String {
+        let mut text = self.head;
+        if self.left_out > 0 {
+            text.push_str(&format!("\n[{} characters left out here]\n", self.left_out));
+        }
+        text.extend(self.tail);
+        text.truncate(text.trim_end_matches('\n').len());
+        text
+    }
 }
 
 /// A line of a file, without its end, not too long.
@@ -60,6 +101,22 @@ mod tests {
         assert_eq!(told[..247], lines[..247]);
         assert_eq!(told[247], "[506 lines with 50600 characters left out here]");
         assert_eq!(told[248..], lines[753..]);
+    }
+
+    #[test]
+    fn of_an_endless_output_the_beginning_and_the_end_are_kept() {
+        let mut window = Window::default();
+        for _ in 0..10_000 {
+            window.push("0123456789");
+        }
+        window.push("the end\n");
+        let text = window.into_text();
+        assert!(text.starts_with("0123456789") && text.ends_with("9the end"));
+        assert!(text.contains("\n[50508 characters left out here]\n"), "{}", text.len());
+        assert!(text.chars().count() < MOST_CHARS);
+        let mut short = Window::default();
+        short.push("all\n\n");
+        assert_eq!(short.into_text(), "all");
     }
 
     #[test]

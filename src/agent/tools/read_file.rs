@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::workdir::{Workdir, unreadable};
-use super::{Kind, Need, Parameter, Tool, ToolError, output, typed};
+use super::{Does, Kind, Need, Parameter, Tool, ToolError, output, typed};
 use crate::config::ToolName;
 
 /// The most lines at once.
@@ -40,7 +40,7 @@ pub(super) const TOOL: Tool = Tool {
             need: Need::Optional,
         },
     ],
-    run,
+    does: Does::Files(run),
 };
 
 #[derive(Deserialize)]

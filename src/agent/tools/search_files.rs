@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::workdir::Workdir;
-use super::{Kind, Need, Parameter, Tool, ToolError, output, typed};
+use super::{Does, Kind, Need, Parameter, Tool, ToolError, output, typed};
 use crate::config::ToolName;
 
 /// So many results are given where the model names no limit.
@@ -53,7 +53,7 @@ pub(super) const TOOL: Tool = Tool {
             need: Need::Optional,
         },
     ],
-    run,
+    does: Does::Files(run),
 };
 
 #[derive(Deserialize)]

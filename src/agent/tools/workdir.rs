@@ -98,6 +98,13 @@ impl Workdir {
         let key = inner.extension().is_some_and(|ending| ending == "key" || ending == "pem");
         own || key || name.starts_with(".env")
     }
+
+    /// Whether a found file belongs to a running engine, which would be put out by another one in its place.
+    pub(super) fn is_engines(&self, found: &Path) -> bool {
+        const OWN: [&str; 3] = ["gateway.lock", ".clean_shutdown", "control.sock"];
+        let inner = self.home.as_deref().and_then(|home| found.strip_prefix(home).ok());
+        inner.is_some_and(|inner| OWN.iter().any(|own| inner == Path::new(own)))
+    }
 }
 
 /// The error of reading a file that is open.

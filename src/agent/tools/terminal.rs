@@ -1,0 +1,188 @@
+//! The tool that runs a command.
+//!
+//! The command leads its own process group, and is kept before it may work, so that a crash leaves
+//! nothing behind. Whatever it started ends with it: its group, and what left the group but still has
+//! the mark of the call in its environment.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::output::Window;
+use super::{Does, Kind, Need, Parameter, Tool, ToolError, typed};
+use crate::agent::process::{end_marked, place};
+use crate::agent::program::environment::hide_secrets;
+use crate::agent::program::group::ProcessGroup;
+use crate::agent::program::{PIECE_BYTES, bad_end, read};
+use crate::agent::utf8::LossyDecoder;
+use crate::agent::{SessionContext, Turn};
+use crate::config::ToolName;
+
+/// What holds a command until its process is kept: it ends where no line comes. The command's own input
+/// is empty, and what it says on standard error stands where it was said.
+const WAIT: &str = "read -r go && exec /bin/sh -c \"$1\" </dev/null 2>&1";
+const SHELL: &str = "/bin/sh";
+const GO: &[u8] = b"go\n";
+/// How long a command may take to end after SIGTERM.
+const GRACE: Duration = Duration::from_secs(3);
+/// Marks all that a call starts.
+const CALL: &str = "SWITCHBOARD_CALL";
+
+pub(super) const TOOL: Tool = Tool {
+    name: ToolName::Terminal,
+    about: "Runs a command with /bin/sh in the working directory and gives what it writes. Its standard input is empty. What it starts ends with it.",
+    parameters: &[Parameter {
+        name: "command",
+        about: "The command, as in a shell.",
+        kind: Kind::Text,
+        need: Need::Required,
+    }],
+    does: Does::Command,
+};
+
+/// How commands are run.
+#[derive(Debug, Clone)]
+pub(in crate::agent) struct Terminal {
+    /// How long one may take.
+    pub(in crate::agent) limit: Duration,
+    /// The environment variable of a configured key; never handed on.
+    pub(in crate::agent) key_variable: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: String,
+}
+
+/// The command that is called.
+pub(super) fn command(arguments: &Value) -> Result<String, ToolError> {
+    let Arguments { command } = typed(ToolName::Terminal, arguments.clone())?;
+    match command.contains('\0') {
+        true => Err(ToolError::NotStarted("a command can't have a NUL in it".to_owned())),
+        false => Ok(command),
+    }
+}
+
+impl Terminal {
+    /// Runs a command to its end. Dropping the future kills it, with all that it started.
+    pub(super) async fn run(
+        &self,
+        command: &str,
+        folder: &Path,
+        session: &SessionContext,
+        turn: &Turn,
+    ) -> Result<String, ToolError> {
+        let mark = format!("{:016x}", fastrand::u64(..));
+        let started = self.spawn(command, folder, session, turn, &mark);
+        let mut child = started.map_err(|error| ToolError::NotStarted(error.to_string()))?;
+        let group = ProcessGroup::led_by(&child);
+        let _rest = Rest(format!("{CALL}={mark}"));
+        if let Some(pid) = child.id() {
+            let kept = turn.children.keep(pid, TOOL.name.word()).await;
+            kept.map_err(|error| ToolError::NotStarted(error.to_string()))?;
+        }
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        if let Some(mut stdin) = stdin {
+            // One that can't be let go ends by itself, and says how.
+            let _ = stdin.write_all(GO).await;
+        }
+        self.watch(child, stdout, &group).await
+    }
+
+    fn spawn(
+        &self,
+        command: &str,
+        folder: &Path,
+        session: &SessionContext,
+        turn: &Turn,
+        mark: &str,
+    ) -> std::io::Result<Child> {
+        let mut shell = Command::new(SHELL);
+        hide_secrets(&mut shell, &self.key_variable);
+        shell
+            .args(["-c", WAIT, SHELL, command])
+            .envs(place(session, turn.id))
+            .env(CALL, mark)
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+    }
+
+    async fn watch(
+        &self,
+        mut child: Child,
+        stdout: Option<ChildStdout>,
+        group: &ProcessGroup,
+    ) -> Result<String, ToolError> {
+        let ended = CancellationToken::new();
+        let mut said = Window::default();
+        let work = async {
+            let exit = async {
+                let status = child.wait().await;
+                group.end();
+                ended.cancel();
+                status
+            };
+            tokio::join!(exit, listen(stdout, &mut said, &ended)).0
+        };
+        let status = {
+            let mut work = std::pin::pin!(work);
+            tokio::select! {
+                biased;
+                status = &mut work => Some(status),
+                () = sleep(self.limit) => {
+                    group.terminate();
+                    // What does not end by then is killed with the group as it is dropped.
+                    let _ = timeout(GRACE, &mut work).await;
+                    None
+                }
+            }
+        };
+        let output = said.into_text();
+        match status {
+            None => Err(ToolError::TooSlow { limit: self.limit, output: said_so_far(&output) }),
+            Some(status) => match bad_end(&status) {
+                None if output.is_empty() => Ok("[it wrote nothing]".to_owned()),
+                None => Ok(output),
+                Some(how) => Err(ToolError::Ended { how, output: said_so_far(&output) }),
+            },
+        }
+    }
+}
+
+/// Ends what a call left behind.
+struct Rest(String);
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        end_marked(std::slice::from_ref(&self.0));
+    }
+}
+
+async fn listen(stdout: Option<ChildStdout>, said: &mut Window, ended: &CancellationToken) {
+    let Some(mut stdout) = stdout else { return };
+    let mut decoder = LossyDecoder::default();
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match read(&mut stdout, &mut piece, ended).await {
+            [] => return said.push(decoder.finish()),
+            bytes => said.push(&decoder.push(bytes)),
+        }
+    }
+}
+
+fn said_so_far(output: &str) -> String {
+    if output.is_empty() { "it wrote nothing".to_owned() } else { format!("it wrote:\n{output}") }
+}

@@ -1,0 +1,153 @@
+//! An agent that asks, over the socket: what a script sees of it and how it answers.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::program::{Place, Serve};
+
+/// Looks again and again, a minute at most, until there is something to see.
+fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "it did not come within a minute");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn asks(place: &Place) -> Value {
+    soon(|| {
+        let rows = place.json(&["sessions"]);
+        rows.into_iter().find(|row| row["asks"].as_array().is_some_and(|asks| !asks.is_empty()))
+    })
+}
+
+#[test]
+fn a_question_is_listed_counted_and_answered_from_the_command_line() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["send", "ask to run git push --force"]);
+    let row = asks(&place);
+    assert_eq!(
+        (&row["state"], &row["asks"][0]["question"]["what"]),
+        (&json!("needs_you"), &json!("git push --force"))
+    );
+    assert!(
+        place
+            .done(&["alerts"])
+            .contains("console asks: terminal: git push --force; /approve or /deny answers")
+    );
+    assert!(place.done(&["sessions"]).contains("asks: terminal: git push --force"));
+    assert!(place.done(&["send", "/status"]).contains("denied by itself at"));
+    let denied = place.done(&["send", "/deny never force"]);
+    assert!(denied.contains("denied: never force: terminal: git push --force"), "{denied}");
+    let none = place.run(&["send", "/approve"]);
+    assert!(none.code == 1 && none.err.contains("the agent asks nothing here"), "{none:?}");
+    assert!(place.done(&["alerts"]).contains("nothing needs you"));
+}
+
+#[test]
+fn a_kill_settles_the_question_and_closes_its_call_as_unknown() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    place.done(&["send", "ask to run git push"]);
+    asks(&place);
+    engine.kill();
+    let _next = place.serve(&[]);
+    let rows = place.json(&["sessions"]);
+    assert!(rows.iter().all(|row| row["asks"].as_array().is_some_and(Vec::is_empty)), "{rows:?}");
+    let events = place.done(&["events"]);
+    assert!(events.contains("not done: the turn has ended: terminal: git push"), "{events}");
+    assert!(events.contains("1 tool call of turn 1 closed: interrupted, effect unknown"), "{events}");
+}
+
+/// A model that runs one command and then says a word.
+fn model(place: &Place, command: &str) -> std::net::TcpListener {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let settings = format!(
+        "[agent]\nbackend = \"openai\"\n[agent.openai]\nbase_url = \"http://{address}/v1\"\nmodel = \"tiny\"\n\
+         [agent.approvals]\nterminal = \"auto\"\n"
+    );
+    place.write("config.toml", settings.as_bytes());
+    let command = command.to_owned();
+    let serving = listener.try_clone().unwrap();
+    std::thread::spawn(move || {
+        let arguments = json!({"command": command}).to_string();
+        let call = json!({"index": 0, "id": "c-1", "function": {"name": "terminal", "arguments": arguments}});
+        let first = json!({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]});
+        let then = json!({"choices": [{"delta": {"content": "done"}, "finish_reason": "stop"}]});
+        let mut replies = vec![first].into_iter().chain(std::iter::repeat(then));
+        while let Ok((stream, _)) = serving.accept() {
+            answer(stream, &replies.next().unwrap());
+        }
+    });
+    listener
+}
+
+fn answer(mut stream: std::net::TcpStream, event: &Value) {
+    use std::io::{Read, Write};
+    let (mut request, mut piece) = (Vec::new(), [0; 65_536]);
+    loop {
+        let length = stream.read(&mut piece).unwrap();
+        request.extend_from_slice(&piece[..length]);
+        let text = String::from_utf8_lossy(&request);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let head = head.to_lowercase();
+        let wanted = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+        if body.len() >= wanted.unwrap_or(0) || length == 0 {
+            break;
+        }
+    }
+    let body = format!("data: {event}\n\ndata: [DONE]\n\n");
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
+    // The engine may be killed by now.
+    let _ = write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len());
+}
+
+/// The processes that have these words in their command line.
+fn running(words: &str) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(words)).count()
+}
+
+fn at_work(place: &Place, command: &str, words: &str) -> (Serve, std::net::TcpListener) {
+    let model = model(place, command);
+    let engine = place.serve(&[]);
+    place.done(&["send", "work"]);
+    soon(|| (running(words) >= 2).then_some(()));
+    (engine, model)
+}
+
+#[test]
+fn a_command_of_a_minute_that_is_stopped_leaves_no_process() {
+    let place = Place::new();
+    let (_engine, _model) = at_work(&place, "sleep 60.0811 & sleep 60.0811", "60.0811");
+    place.done(&["send", "/stop"]);
+    soon(|| (running("60.0811") == 0).then_some(()));
+    let events =
+        soon(|| Some(place.done(&["events"])).filter(|events| events.contains("closed: interrupted")));
+    assert!(events.contains("turn 1 interrupted"), "{events}");
+}
+
+#[test]
+fn a_command_of_a_minute_whose_engine_is_killed_is_ended_by_the_next_and_its_call_closed_as_unknown() {
+    let place = Place::new();
+    let (engine, _model) = at_work(&place, "sleep 60.0822 & sleep 60.0822", "60.0822");
+    engine.kill();
+    let _next = place.serve(&[]);
+    soon(|| (running("60.0822") == 0).then_some(()));
+    let events = place.done(&["events"]);
+    assert!(events.contains("terminal of turn 1 had outlived its engine"), "{events}");
+    assert!(events.contains("closed: interrupted, effect unknown"), "{events}");
+    let export = soon(|| {
+        let text = place.done(&["send", "/status"]);
+        text.contains("no turn").then_some(text)
+    });
+    assert!(export.contains("none since the last answer"), "the resumed turn answers: {export}");
+}
