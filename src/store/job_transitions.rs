@@ -11,6 +11,7 @@ use super::Result;
 use super::transitions::NewMessage;
 use crate::domain::Time;
 use crate::domain::api::{EventPage, FileTrouble, JobFound, JobsPage, TimelineRow};
+use crate::domain::cron::merge::Firing;
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{
     Claim, ClaimKey, Counting, CronEvent, Definition, Delivery, DeliveryState, Execution, ExecutionState,
@@ -97,6 +98,8 @@ pub trait JobQueries {
     fn job(&self, wanted: &str, zone: Tz, at: Time) -> Result<JobFound>;
     /// The records of the stored copy, in the order of the file.
     fn stored_records(&self) -> Result<Vec<String>>;
+    /// Jobs that were paused or go on by the will of an operator, and whose records don't say so yet.
+    fn unwritten_switches(&self) -> Result<Vec<(JobId, Firing)>>;
     /// Executions, newest first.
     fn executions(
         &self,

@@ -195,3 +195,20 @@ fn a_place_where_nothing_arrives_is_told_when_a_job_is_made_checked_and_shown() 
     assert!(place.done(&["cron", "show", "far"]).contains(&format!("! {warning}\n")));
     assert_eq!(job(&place, "far")["warnings"][0], warning);
 }
+
+#[test]
+fn a_job_that_reads_from_one_that_is_not_there_is_told_when_it_is_made_listed_shown_and_checked() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    let warning = "context_from names never, and there is no such job: its output is left out";
+    let run = place.run(&["cron", "add", "@daily", "look", "--id", "reader", "--context-from", "never"]);
+    assert_eq!((run.code, run.err), (0, format!("! {warning}\n")));
+    assert!(place.done(&["cron", "list"]).contains(warning));
+    assert!(place.done(&["cron", "show", "reader"]).contains(&format!("! {warning}\n")));
+    assert!(place.done(&["cron", "check"]).contains(&format!("  ! {warning}\n")));
+    place.done(&["cron", "add", "@daily", "look", "--id", "never"]);
+    assert_eq!(job(&place, "reader")["warnings"], serde_json::json!([]));
+    for told in [&["cron", "list"][..], &["cron", "check"]] {
+        assert!(!place.done(told).contains("context_from"), "{told:?}");
+    }
+}

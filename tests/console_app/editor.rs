@@ -7,8 +7,10 @@ use switchboard::console::app::job_editor::{Field, Fold, JobEditor, OnDisk, Show
 use switchboard::console::app::msg::{Effect, Failure, Msg};
 use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::api::{Command, JobCommand, Reply};
+use switchboard::domain::cron::record;
 use switchboard::domain::cron::{CronEvent, Definition, Misfire, Overlap, Target};
 use switchboard::domain::event::EventKind;
+use switchboard::domain::json::Layout;
 
 use crate::support::jobs::{Jobs, at_work, id};
 use crate::support::screen::{Answering, Screen, noon, session};
@@ -199,6 +201,18 @@ fn presets_begin_a_schedule() {
     );
     screen.press("shift-tab o n c e enter");
     assert_eq!(shown(&screen, Field::Schedule), "2026-03-03T09:00", "tomorrow in the job's zone");
+}
+
+#[test]
+fn a_job_that_reads_from_one_that_is_not_there_is_advised_of_it() {
+    let mut jobs = at_work(noon());
+    let detail = jobs.detail("health-check");
+    let definition = detail.definition.as_mut().unwrap();
+    definition.context_from = vec![id("never"), detail.row.id.clone().unwrap()];
+    detail.record = record::write(definition, &Layout::inline(" "));
+    let screen = with(jobs, "j e");
+    let expected = "context_from names never, and there is no such job: its output is left out";
+    assert_eq!(editor(&screen).advice.last(), Some(&(Field::ContextFrom, expected.to_owned())));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use switchboard::domain::api::{
     EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
     TimelineRow,
 };
+use switchboard::domain::cron::merge::Firing;
 use switchboard::domain::cron::plan::Row;
 use switchboard::domain::cron::{
     CLAIM_LIFE, COMPLETED_SHOWN, Change, Claim, ClaimKey, Counting, CronEvent, Definition, Delivery,
@@ -315,6 +316,10 @@ impl Model {
             failures: standing.failures,
             runs_left: standing.runs_left(job.definition().and_then(|it| it.repeat)),
             durations: runs.iter().rev().filter_map(|run| u64::try_from(took(run)).ok()).collect(),
+            missing_sources: job
+                .definition()
+                .map(|it| it.missing_sources(|source| self.in_file(source).is_ok()))
+                .unwrap_or_default(),
         }
     }
 
@@ -707,6 +712,7 @@ impl JobQueries for Model {
             failures: 0,
             runs_left: None,
             durations: Vec::new(),
+            missing_sources: Vec::new(),
         });
         let mut rows: Vec<JobRow> = unowned.chain(rows).collect();
         let total = rows.len();
@@ -741,6 +747,15 @@ impl JobQueries for Model {
             owned.chain(self.jobs.unowned.iter().map(|(place, record)| (*place, record))).collect();
         all.sort_by_key(|(place, _)| *place);
         Ok(all.into_iter().map(|(_, record)| record.text.clone()).collect())
+    }
+
+    fn unwritten_switches(&self) -> Result<Vec<(JobId, Firing)>> {
+        let switch = |(id, job): (&JobId, &Job)| {
+            let paused = job.standing.paused.is_some();
+            let differs = job.standing.vanished_at.is_none() && job.definition()?.enabled == paused;
+            differs.then(|| (id.clone(), if paused { Firing::Paused } else { Firing::On }))
+        };
+        Ok(self.jobs.jobs.iter().filter_map(switch).collect())
     }
 
     fn executions(

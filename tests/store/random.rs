@@ -570,6 +570,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:#?}", queries.jobs("state:s", 3, at(0))?),
         format!("{:#?}", queries.executions(None, None, 20)?),
         format!("{:?}", queries.stored_records()?),
+        format!("{:?}", queries.unwritten_switches()?),
         format!("{:?}", queries.open_claims()?),
         format!("{:?}", queries.pending_deliveries(5)?),
         format!("{:?}", queries.next_due()?),

@@ -154,6 +154,7 @@ pub fn job(place: usize, name: &str, schedule: &str, now: Time) -> JobDetail {
         failures: 0,
         runs_left: None,
         durations: Vec::new(),
+        missing_sources: Vec::new(),
     };
     let record = record::write(&definition, &Layout::inline(" "));
     let warnings = read.warnings(zone, now).iter().map(|warning| warning.words()).collect();

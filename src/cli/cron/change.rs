@@ -167,10 +167,10 @@ async fn save(
     definition: Definition,
     out: &mut Out,
 ) -> anyhow::Result<Exit> {
-    let warnings: Vec<String> =
-        definition.deliver_to.iter().filter_map(|target| target.warning(&definition.id)).collect();
+    let job = definition.id.clone();
     let exit = give(client, JobCommand::Save { base, definition: Box::new(definition) }, out).await?;
-    warnings.iter().for_each(|warning| stderr_line(&format!("! {warning}")));
+    let saved = find(client, job.as_str()).await?;
+    saved.warnings.iter().for_each(|warning| stderr_line(&format!("! {warning}")));
     Ok(exit)
 }
 

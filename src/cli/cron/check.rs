@@ -11,8 +11,8 @@ use crate::cli::Exit;
 use crate::cli::context::Context;
 use crate::cli::output::{AsJson, Form, Out};
 use crate::domain::Time;
-use crate::domain::cron::Fault;
 use crate::domain::cron::document::{Document, Entry};
+use crate::domain::cron::{Definition, Fault};
 use crate::domain::schedule::Lattice;
 
 /// So many slots of each job are shown.
@@ -45,7 +45,7 @@ impl Check {
         let name = path.display().to_string();
         let mut exit = Exit::Done;
         for entry in document.entries() {
-            let checked = check(entry, zone, now);
+            let checked = check(entry, &document, zone, now);
             if checked.is_err() {
                 exit = Exit::Failed;
             }
@@ -83,18 +83,20 @@ struct Good {
     warnings: Vec<String>,
 }
 
-fn check(entry: &Entry, zone: Tz, now: Time) -> Result<Good, Vec<String>> {
+fn check(entry: &Entry, document: &Document, zone: Tz, now: Time) -> Result<Good, Vec<String>> {
     let told = |faults: &[Fault]| faults.iter().map(Fault::to_string).collect::<Vec<_>>();
     let record = entry.record.as_ref().map_err(|faults| told(faults))?;
     let job = record.definition.clone().check().map_err(|faults| told(&faults))?;
     let zone = job.zone_in_use(zone, now).map_err(|fault| told(&[fault]))?;
     let at = Lattice { zone, anchor: now };
     let known = record.definition.warnings(zone, now);
+    let missing = record.definition.missing_sources(|job| document.find(job).is_some());
+    let missing = missing.iter().map(Definition::missing_source);
     Ok(Good {
         words: job.schedule.words(),
         zone,
         slots: job.schedule.slots(now, &at).take(SLOTS).collect(),
-        warnings: record.warnings.iter().cloned().chain(known).collect(),
+        warnings: record.warnings.iter().cloned().chain(known).chain(missing).collect(),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::control::{Client, Reach};
 use crate::domain::api::{
     Answer, JobAnswer, JobDetail, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Query,
 };
-use crate::domain::cron::Execution;
+use crate::domain::cron::{Definition, Execution};
 use crate::domain::id::ExecutionId;
 
 #[derive(Debug, clap::Args)]
@@ -187,7 +187,7 @@ fn why(row: &JobRow, clock: &Clock) -> String {
         JobState::Error { faults } => faults.join("; "),
         JobState::Paused { why: Some(why), .. } => why.clone(),
         JobState::Completed { at } | JobState::Vanished { at } => format!("since {}", clock.full(*at)),
-        _ => String::new(),
+        _ => row.missing_sources.iter().map(Definition::missing_source).collect::<Vec<_>>().join("; "),
     }
 }
 

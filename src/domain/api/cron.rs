@@ -225,6 +225,8 @@ pub struct JobRow {
     pub runs_left: Option<u32>,
     /// How long its newest runs took, oldest first, in milliseconds: at most 12.
     pub durations: Vec<u64>,
+    /// The jobs of its `context_from` that are not there.
+    pub missing_sources: Vec<JobId>,
 }
 
 /// How a job stands, most urgent first; a list sorts by it.

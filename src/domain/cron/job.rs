@@ -91,6 +91,16 @@ impl Definition {
         traps.iter().map(|trap| trap.words()).chain(places).collect()
     }
 
+    /// The jobs whose output it reads that are not there.
+    pub fn missing_sources(&self, is_there: impl Fn(&JobId) -> bool) -> Vec<JobId> {
+        self.context_from.iter().filter(|job| !is_there(job)).cloned().collect()
+    }
+
+    /// What to know of one of them.
+    pub fn missing_source(job: &JobId) -> String {
+        format!("context_from names {job}, and there is no such job: its output is left out")
+    }
+
     /// The job, if it can be fired; else everything that is wrong with it. Whether its schedule ever comes in its
     /// zone is not asked here: that is `Schedule::check`, which needs to know what time it is.
     pub fn check(self) -> Result<Job, Vec<Fault>> {

@@ -341,6 +341,21 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_and_its_end_leave_the_file_as_it_was() {
+        let lines =
+            "{\n  \"id\": \"a\",\n  \"schedule\": \"@daily\",\n  \"prompt\": \"x\",\n  \"model\": \"m\"\n}";
+        let on = A.replace("\"schedule\"", "\"enabled\": true, \"schedule\"");
+        let hermes = A.replace(" }", ", \"state\": \"scheduled\" }");
+        for record in [A, lines, &on, &hermes] {
+            let before = file(&[record, B]);
+            let to = |to, document: &Document| text(&Edit::Switch { id: id("a"), to }, document);
+            let paused = Document::parse(to(Firing::Paused, &before)).unwrap();
+            assert_ne!(paused.text(), before.text());
+            assert_eq!(to(Firing::On, &paused), before.text());
+        }
+    }
+
+    #[test]
     fn nothing_that_could_not_fire_is_written() {
         let wrong = Definition { workdir: Some("here".to_owned()), ..job(A) };
         let change = Edit::Change { id: id("a"), base: A.to_owned(), to: wrong.clone() };

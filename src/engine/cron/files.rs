@@ -1,7 +1,7 @@
 //! `jobs.json` in the hands of the engine: what stands in it is taken over, and commands are written to it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
@@ -11,7 +11,7 @@ use crate::config::Home;
 use crate::domain::Time;
 use crate::domain::api::FileTrouble;
 use crate::domain::cron::document::{Document, Entry};
-use crate::domain::cron::merge::{Edit, Firing};
+use crate::domain::cron::merge::Edit;
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{Fault, JobId};
 use crate::engine::shared::Shared;
@@ -26,33 +26,16 @@ pub(super) struct Files {
     pub(super) file: JobsFile,
     /// Readings and changes come one after the other, so that the store follows the file's own order.
     turn: tokio::sync::Mutex<()>,
-    /// Jobs that were paused or resumed while the file could not be read.
-    unwritten: Mutex<Vec<(JobId, Firing)>>,
 }
 
 impl Files {
     pub(super) fn new(home: &Home) -> Self {
-        Self {
-            file: JobsFile::new(home.jobs_file()),
-            turn: tokio::sync::Mutex::default(),
-            unwritten: Mutex::default(),
-        }
+        Self { file: JobsFile::new(home.jobs_file()), turn: tokio::sync::Mutex::default() }
     }
 
     /// Waits until nobody else reads or changes the file.
     pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
-    }
-
-    /// Remembers what is to be written when the file can be read again.
-    pub(super) fn write_later(&self, job: JobId, firing: Firing) {
-        let mut unwritten = self.unwritten();
-        unwritten.retain(|(of, _)| *of != job);
-        unwritten.push((job, firing));
-    }
-
-    fn unwritten(&self) -> MutexGuard<'_, Vec<(JobId, Firing)>> {
-        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,7 +69,7 @@ async fn take_over(shared: &Shared) -> Result<(), StoreError> {
 
 /// Takes over what stands in the file, from which an operator has just `removed` a job. The caller has its turn.
 pub(super) async fn synced(shared: &Shared, removed: Option<JobId>) -> Result<(), StoreError> {
-    write_what_waits(shared).await;
+    write_what_waits(shared).await?;
     let (file, zone, at) = (shared.cron.files.file.clone(), shared.settings.timezone, shared.now());
     let read = tokio::task::spawn_blocking(move || seen(&file.read(), zone, at)).await;
     match read.map_err(|_| StoreError::Closed)? {
@@ -98,9 +81,10 @@ pub(super) async fn synced(shared: &Shared, removed: Option<JobId>) -> Result<()
     }
 }
 
-/// Pauses that only the store knows are written as soon as the file can be read.
-async fn write_what_waits(shared: &Shared) {
-    let waiting = shared.cron.files.unwritten().clone();
+/// Pauses and their ends that only the store knows are written as soon as the file can be read, by whichever
+/// engine that is.
+async fn write_what_waits(shared: &Shared) -> Result<(), StoreError> {
+    let waiting = shared.store.read(|queries| queries.unwritten_switches()).await?;
     for (job, to) in waiting {
         let (file, id) = (shared.cron.files.file.clone(), job.clone());
         let written = tokio::task::spawn_blocking(move || file.edit(&Edit::Switch { id, to })).await;
@@ -109,10 +93,10 @@ async fn write_what_waits(shared: &Shared) {
             Ok(Err(crate::store::jobs_file::ChangeError::Refused(refused))) => {
                 tracing::warn!(%job, %refused, "what was paused or resumed is known to the store alone");
             }
-            Ok(Err(_)) | Err(_) => return,
+            Ok(Err(_)) | Err(_) => break,
         }
-        shared.cron.files.unwritten().retain(|(of, _)| *of != job);
     }
+    Ok(())
 }
 
 fn seen(reading: &Reading, zone: Tz, at: Time) -> Result<JobsSeen, FileTrouble> {

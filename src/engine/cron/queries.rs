@@ -7,6 +7,7 @@ use super::{delivery, output, skill};
 use crate::config::Home;
 use crate::domain::Time;
 use crate::domain::api::{FileAndCopy, JobAnswer, JobFound, JobQuery, Parts};
+use crate::domain::cron::Definition;
 use crate::store::{Readers, StoreError};
 
 /// Answers a question about scheduled tasks, with an engine and without one, from a store or where nothing
@@ -32,6 +33,7 @@ pub async fn answer(
                 && let Some(definition) = &detail.definition
             {
                 detail.warnings = definition.warnings(detail.row.zone.parse().unwrap_or(zone), at);
+                detail.warnings.extend(detail.row.missing_sources.iter().map(Definition::missing_source));
             }
             JobAnswer::Detail(Box::new(found))
         }

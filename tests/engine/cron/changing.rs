@@ -4,7 +4,7 @@ use std::fs;
 
 use pretty_assertions::assert_eq;
 use switchboard::domain::api::{Command, JobCommand, JobState, JobsFileState, Reply};
-use switchboard::domain::cron::{CronEvent, Definition, ExecutionState};
+use switchboard::domain::cron::{CronEvent, Definition, ExecutionState, JobId};
 use switchboard::domain::event::EventKind;
 
 use super::{at, job, world_with};
@@ -236,6 +236,25 @@ async fn an_unreadable_file_stops_no_job_and_is_not_written() {
         file(&world)
     );
     assert!(matches!(world.job("b").await.row.state, JobState::Paused { .. }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_and_its_end_while_the_file_is_unreadable_are_written_by_the_next_engine() {
+    let mut world = world().await;
+    let job: JobId = "b".parse().unwrap();
+    let pause = JobCommand::Pause { job: job.clone(), why: None };
+    let mut text = FILE.to_owned();
+    for command in [pause, JobCommand::Resume { job }] {
+        let paused = matches!(command, JobCommand::Pause { .. });
+        write_by_hand(&world, "broken", |file, _| is_unreadable(file)).await;
+        world.job_command(command).await.unwrap();
+        world = world.restart(Setup::default()).await;
+        write_by_hand(&world, &text, |file, _| is_read(file)).await;
+        text = file(&world);
+        assert_eq!(text.contains("\"enabled\":false"), paused, "{text}");
+        assert_eq!(matches!(world.job("b").await.row.state, JobState::Paused { .. }), paused);
+    }
+    assert_eq!(text, FILE);
 }
 
 #[tokio::test(start_paused = true)]

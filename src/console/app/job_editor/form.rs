@@ -266,7 +266,12 @@ impl Form {
     }
 
     /// What to know about what was picked: it may not be there, or not be set up.
-    pub(super) fn advice(&self, definition: &Definition, parts: &Parts) -> Vec<(Field, String)> {
+    pub(super) fn advice(
+        &self,
+        definition: &Definition,
+        parts: &Parts,
+        is_there: impl Fn(&JobId) -> bool,
+    ) -> Vec<(Field, String)> {
         let mut advice = Vec::new();
         for skill in self.picked(Field::Skills) {
             if !parts.skills.iter().any(|(name, _)| name == skill) {
@@ -280,6 +285,8 @@ impl Form {
         }
         let warnings = definition.deliver_to.iter().filter_map(|target| target.warning(&definition.id));
         advice.extend(warnings.map(|words| (Field::DeliverTo, words)));
+        let missing = definition.missing_sources(is_there);
+        advice.extend(missing.iter().map(|job| (Field::ContextFrom, Definition::missing_source(job))));
         advice
     }
 

@@ -342,7 +342,8 @@ pub(super) fn changed(model: &mut Model) {
     }
     faults.retain(|(field, _)| strict || written(*field, &editor.form));
     editor.faults = faults;
-    editor.advice = editor.form.advice(&definition, &parts);
+    editor.advice =
+        editor.form.advice(&definition, &parts, |job| taken.contains(job) || own.as_ref() == Some(job));
     let written = insight::as_written(&editor.insight, &definition);
     editor.record = record::lines(editor.base.as_deref(), &written);
     if editor.form.is_empty(Field::Id) {

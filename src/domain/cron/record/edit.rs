@@ -148,12 +148,19 @@ impl Editing<'_, '_> {
         self.set(name, &targets::shaped(&to.deliver_to, before, origin.as_ref()));
     }
 
-    /// In Hermes' shape the state goes with it.
+    /// In Hermes' shape the state goes with it. A job that goes on needs no field to say so: one that stands
+    /// where a pause adds it is taken out, so that a pause and its end leave the record as it was.
     fn enabled(&mut self, was: &Definition, to: &Definition) {
         if !self.differs("enabled", &was.enabled, &to.enabled) {
             return;
         }
         let states = self.fields.get("state").is_some();
+        let without = without_member(&self.text, "enabled");
+        let paused = with_member(&without, "enabled", "false", &standing_before("enabled"));
+        if to.enabled && !states && self.text == paused {
+            self.text = without;
+            return;
+        }
         if self.fields.has("enabled") || !states {
             self.set("enabled", &to.enabled.to_string());
         }

@@ -16,6 +16,7 @@ use crate::domain::api::{
     EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
     TimelineRow,
 };
+use crate::domain::cron::merge::Firing;
 use crate::domain::cron::{
     COMPLETED_SHOWN, Claim, ClaimKey, Definition, Delivery, Execution, JobId, JobStanding, OpenRuns,
 };
@@ -133,6 +134,17 @@ impl JobQueries for Reader<'_> {
 
     fn stored_records(&self) -> Result<Vec<String>> {
         self.rows("SELECT text FROM job_records WHERE place IS NOT NULL ORDER BY place", (), |row| row.get(0))
+    }
+
+    fn unwritten_switches(&self) -> Result<Vec<(JobId, Firing)>> {
+        self.rows(
+            "SELECT j.id, j.paused_since IS NOT NULL AS paused
+             FROM jobs AS j JOIN job_records AS r ON r.n = j.record
+             WHERE j.vanished_at IS NULL AND r.definition ->> '$.enabled' = (j.paused_since IS NOT NULL)
+             ORDER BY j.id",
+            (),
+            |row| Ok((row.get(0)?, if row.get(1)? { Firing::Paused } else { Firing::On })),
+        )
     }
 
     fn executions(
@@ -289,6 +301,7 @@ impl Reader<'_> {
                 failures: 0,
                 runs_left: None,
                 durations: Vec::new(),
+                missing_sources: Vec::new(),
             })
         })
     }
@@ -309,6 +322,10 @@ impl Reader<'_> {
             u64::try_from(took.num_milliseconds()).ok()
         };
         let durations = runs.iter().rev().filter_map(took).collect();
+        let missing_sources = match definition {
+            Some(definition) => self.missing_sources(definition)?,
+            None => Vec::new(),
+        };
         let judged = runs.iter().position(|run| run.state.verdict().is_some());
         Ok(JobRow {
             id: Some(id.clone()),
@@ -324,7 +341,23 @@ impl Reader<'_> {
             failures: standing.failures,
             runs_left: standing.runs_left(repeat),
             durations,
+            missing_sources,
         })
+    }
+
+    /// The jobs whose output a job reads that are not in the file.
+    fn missing_sources(&self, definition: &Definition) -> Result<Vec<JobId>> {
+        let there = |job: &JobId| {
+            let found = "SELECT 1 FROM jobs WHERE id = ?1 AND vanished_at IS NULL";
+            self.first(found, (job,), |_| Ok(())).map(|found| found.is_some())
+        };
+        let mut missing = Vec::new();
+        for job in &definition.context_from {
+            if !there(job)? {
+                missing.push(job.clone());
+            }
+        }
+        Ok(missing)
     }
 
     fn detail(&self, found: Found, _zone: Tz, at: Time) -> Result<JobDetail> {
