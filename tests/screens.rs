@@ -873,6 +873,12 @@ fn only_what_visibly_runs_makes_the_screen_move() {
     assert_eq!(pace(&empty(80, 24)), None);
     assert_eq!(pace(&at_work(80, 24, "")).unwrap().as_millis(), 125);
     assert_eq!(pace(&at_work(80, 24, "5")), None);
+    // A turn that waits for a person moves nothing.
+    let asks = models::asks("git push");
+    let alone = Engine { sessions: asks.sessions[..1].to_vec(), ..asks };
+    let mut waits = alone.screen(80, 24);
+    alone.press(&mut waits, "esc F8");
+    assert_eq!(pace(&waits), None);
 }
 
 #[test]

@@ -294,10 +294,12 @@ pub fn asks(what: &str) -> Engine {
     let mut engine = at_work();
     let deploy = &engine.sessions[0].session;
     let row = asking(idle(Session { hold: None, ..deploy.clone() }), what, 130);
-    let entries = vec![
+    let said = [
         entry(1, &row, 44, 200, user("Deploy 0.9.0 to staging and tidy up old releases.")),
         entry(2, &row, 44, 135, agent("The service must be restarted.")),
+        entry(3, &row, 44, 130, tool("call-1", "{\"command\":\"sudo systemctl restart api\"}", None)),
     ];
+    let entries = said.map(|entry| Entry { turn_state: TurnState::Running, ..entry }).into();
     let page = ConversationPage { entries, ..ConversationPage::default() };
     engine.conversations.insert(row.session.id.clone(), page);
     engine.sessions[0] = row;

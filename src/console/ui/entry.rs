@@ -247,6 +247,9 @@ fn tool_result(paint: &mut Paint<'_>, entry: &Shown) -> (String, Role) {
             };
             (format!("{mark} {word} {} {}", glyphs.dot, words::took(entry.at, done.at)), role)
         }
+        None if entry.turn_state == TurnState::Running && stands_still(paint.model) => {
+            (format!("{} asks you", glyphs.needs_you), Role::NeedsYou)
+        }
         None if entry.turn_state == TurnState::Running => {
             let spinner = paint.motion.spinner(glyphs);
             (format!("{spinner} runs {}", running(paint.model.as_of() - entry.at)), Role::Runs)
@@ -305,10 +308,16 @@ fn text_role(entry: &Shown) -> Role {
     }
 }
 
+/// Whether the running turn in front waits for a person.
+fn stands_still(model: &Model) -> bool {
+    model.front_row.as_ref().is_some_and(|row| row.asks.is_some())
+}
+
 /// Whether more of this text comes: it is the last entry of a turn that runs.
 fn streams(model: &Model, entry: &Shown) -> bool {
     let open = matches!(entry.body, ShownBody::Agent { .. } | ShownBody::Reasoning { .. });
     open && entry.turn_state == TurnState::Running
+        && !stands_still(model)
         && model
             .conversation
             .entries

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::canvas::Canvas;
 use super::glyphs::GlyphSet;
-use super::layout::{self, Layout, Line, Wants, Zoom};
+use super::layout::{self, Layout, Line, PaneArea, Wants, Zoom};
 use super::motion::Motion;
 use super::paint::Paint;
 use super::theme::{Role, Theme};
@@ -20,7 +20,7 @@ use super::{
 use crate::console::app::focus::{Pane, Target, View};
 use crate::console::app::model::Link;
 use crate::console::app::msg::Measured;
-use crate::console::app::overlay::{Card, CardKind, Overlay};
+use crate::console::app::overlay::{CardKind, Overlay};
 use crate::console::app::text::TextField;
 use crate::console::app::{Model, filter_pane};
 
@@ -150,8 +150,11 @@ fn draw_screen(paint: &mut Paint<'_>, layout: &Layout) {
             View::Log => log::draw(paint, area),
         }
     }
+    let question = question(paint, layout);
     if let Some(area) = layout.conversation {
-        conversation::draw(paint, area);
+        // What an agent asks stands below what was said.
+        let body = question.map_or(area.body, |question| question.above);
+        conversation::draw(paint, PaneArea { body, ..area });
     }
     if let Some(area) = layout.queue {
         queue_pane::draw(paint, area);
@@ -193,7 +196,9 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
     }
     if let Some(card) = &model.card {
         cards::draw(paint, layout.main, card);
-        draw_question(paint, layout, card);
+        if let (CardKind::Asks(asked), Some(place)) = (&card.kind, question(paint, layout)) {
+            approval::draw(paint, place.card, card, asked);
+        }
     }
     for overlay in &model.overlays {
         // What is under an overlay has no cursor.
@@ -211,15 +216,31 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
     notices::draw(paint, layout);
 }
 
-/// What the agent in front asks stands in its conversation; where that is not shown or has no room for it, over
-/// the view, once the operator went to it.
-fn draw_question(paint: &mut Paint<'_>, layout: &Layout, card: &Card) {
+/// Where the question of the agent in front stands.
+struct QuestionPlace {
+    card: Rect,
+    /// What is left of the conversation above it.
+    above: Rect,
+}
+
+/// It stands in its conversation; where that is not shown or has no room for it, over the view, once the
+/// operator went to it.
+fn question(paint: &Paint<'_>, layout: &Layout) -> Option<QuestionPlace> {
     const ROOM: u16 = 9;
-    let CardKind::Asks(asked) = &card.kind else { return };
-    let conversation = layout.conversation.map(|pane| pane.body).filter(|body| body.height >= ROOM);
-    let place = conversation.or(card.focused_at.map(|_| layout.main));
-    if let Some(place) = place.filter(|_| !card.hidden) {
-        approval::draw(paint, place, card, asked);
+    let card = paint.model.card.as_ref().filter(|card| !card.hidden)?;
+    let CardKind::Asks(asked) = &card.kind else { return None };
+    match layout.conversation.map(|pane| pane.body).filter(|body| body.height >= ROOM) {
+        Some(body) => {
+            // A row of what was said stays.
+            let (first, rest) = layout::from_top(body, 1);
+            let (rest, card) = approval::place(paint, rest, card, asked);
+            Some(QuestionPlace { card, above: first.union(rest) })
+        }
+        None => {
+            card.focused_at?;
+            let (_, card) = approval::place(paint, layout.main, card, asked);
+            Some(QuestionPlace { card, above: layout.conversation.map_or(layout.main, |pane| pane.body) })
+        }
     }
 }
 
