@@ -47,7 +47,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('restart', 'restart', [CompletionResultType]::ParameterValue, 'Restart the engine: its process begins anew after the drain; what that cuts is resumed')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'The settings; without a command as `print`')
             [CompletionResult]::new('keymap', 'keymap', [CompletionResultType]::ParameterValue, 'The key map in effect: the shipped one with the changes of the home''s keymap.toml')
-            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the store, the agent and the terminal')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the scheduled tasks, the store, the agent and the terminal')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -576,7 +576,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('restart', 'restart', [CompletionResultType]::ParameterValue, 'Restart the engine: its process begins anew after the drain; what that cuts is resumed')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'The settings; without a command as `print`')
             [CompletionResult]::new('keymap', 'keymap', [CompletionResultType]::ParameterValue, 'The key map in effect: the shipped one with the changes of the home''s keymap.toml')
-            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the store, the agent and the terminal')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the home, the settings, the scheduled tasks, the store, the agent and the terminal')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break

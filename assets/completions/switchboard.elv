@@ -44,7 +44,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand restart 'Restart the engine: its process begins anew after the drain; what that cuts is resumed'
             cand config 'The settings; without a command as `print`'
             cand keymap 'The key map in effect: the shipped one with the changes of the home''s keymap.toml'
-            cand doctor 'Examine the home, the settings, the store, the agent and the terminal'
+            cand doctor 'Examine the home, the settings, the scheduled tasks, the store, the agent and the terminal'
             cand completions 'Print the completions for a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -504,7 +504,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand restart 'Restart the engine: its process begins anew after the drain; what that cuts is resumed'
             cand config 'The settings; without a command as `print`'
             cand keymap 'The key map in effect: the shipped one with the changes of the home''s keymap.toml'
-            cand doctor 'Examine the home, the settings, the store, the agent and the terminal'
+            cand doctor 'Examine the home, the settings, the scheduled tasks, the store, the agent and the terminal'
             cand completions 'Print the completions for a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }

@@ -4,18 +4,22 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use chrono::Utc;
+use chrono_tz::Tz;
 use serde::Serialize;
 
 use super::Exit;
 use super::context::Context;
+use super::cron::check;
 use super::keymap;
 use super::output::{AsJson, Form, Out};
 use crate::agent;
 use crate::config::{self, Config, Home};
 use crate::control::{SocketClient, StoreOnly};
 use crate::domain::damage::Lost;
+use crate::domain::event::count;
 
-/// Examine the home, the settings, the store, the agent and the terminal
+/// Examine the home, the settings, the scheduled tasks, the store, the agent and the terminal
 #[derive(Debug, clap::Args)]
 pub(super) struct Doctor {
     #[command(flatten)]
@@ -58,6 +62,7 @@ impl Doctor {
         let mut findings = home(context.home.root());
         findings.push(settings);
         findings.extend(keys(&context.home));
+        findings.extend(jobs(&context.home, config.timezone));
         let (engine, runs) = engine(context).await;
         findings.push(engine);
         // Opening the store would take away what tells an engine's start of the damage.
@@ -136,6 +141,34 @@ fn keys(home: &Home) -> Vec<Finding> {
             problems.iter().map(|problem| Finding::warn("keys", problem.to_string())).collect()
         }
     }
+}
+
+/// The scheduled tasks. A record that can't be used harms no other.
+fn jobs(home: &Home, zone: Tz) -> Vec<Finding> {
+    let path = home.jobs_file();
+    let document = match check::document(&path) {
+        Ok(Some(document)) => document,
+        Ok(None) => return vec![Finding::ok("jobs", check::NO_FILE)],
+        Err(error) => return vec![Finding::fail("jobs", error.to_string())],
+    };
+    let (shown, now) = (path.display(), Utc::now());
+    let mut findings = Vec::new();
+    for entry in document.entries() {
+        let told = |words: String| format!("{shown}:{}: {}: {words}", entry.line, check::name_of(entry));
+        match check::check(entry, &document, zone, now) {
+            Ok(good) => {
+                findings.extend(good.warnings.into_iter().map(|words| Finding::warn("jobs", told(words))));
+            }
+            Err(faults) => {
+                findings.extend(faults.into_iter().map(|words| Finding::fail("jobs", told(words))))
+            }
+        }
+    }
+    if findings.is_empty() {
+        let jobs = count(document.entries().len(), "job");
+        findings.push(Finding::ok("jobs", format!("{shown} has no problems: {jobs}")));
+    }
+    findings
 }
 
 /// Whether an engine may be writing to the store.

@@ -140,6 +140,41 @@ fn the_doctor_finds_a_new_home_sound_and_warns_of_an_open_one() {
 }
 
 #[test]
+fn the_doctor_reads_the_scheduled_tasks() {
+    let place = Place::new();
+    let doctor = |jobs: &str| {
+        place.write("jobs.json", jobs.as_bytes());
+        let run = place.run(&["doctor"]);
+        let told = run.out.lines().filter(|line| line[5..].starts_with("jobs"));
+        let file = place.home().join("jobs.json").display().to_string();
+        (run.code, told.map(|line| line.replace(&file, "jobs.json")).collect::<Vec<_>>())
+    };
+    let good = r#"{"id": "good", "schedule": "0 8 * * *", "prompt": "look", "timezone": "UTC"}"#;
+    let file = |second: &str| format!("{{ \"jobs\": [\n{good},\n{second}\n] }}\n");
+    let whole = good.replace("good", "too");
+    let sound = "ok   jobs      jobs.json has no problems: 2 jobs".to_owned();
+    assert_eq!(doctor(&file(&whole)), (0, vec![sound]));
+    let (code, told) = doctor(&file(&whole.replace("0 8 * * *", "0 8 * *")));
+    assert!(
+        code == 1 && told.len() == 1 && told[0].starts_with("FAIL jobs      jobs.json:3: too: schedule"),
+        "{told:?}"
+    );
+    let far = whole.replace("\"UTC\"", "\"UTC\", \"deliver\": \"telegram\"");
+    let (code, told) = doctor(&file(&far));
+    assert!(
+        code == 0 && told.len() == 1 && told[0].starts_with("warn jobs      jobs.json:3: too: "),
+        "{told:?}"
+    );
+    let (code, told) = doctor("{ \"jobs\": [\n{]\n");
+    assert!(
+        code == 1 && told.len() == 1 && told[0].starts_with("FAIL jobs      jobs.json: line 2"),
+        "{told:?}"
+    );
+    std::fs::remove_file(place.home().join("jobs.json")).unwrap();
+    assert!(place.done(&["doctor"]).contains("ok   jobs      there is no jobs.json in this home: no jobs"));
+}
+
+#[test]
 fn the_doctor_finds_a_program_that_is_missing() {
     let place = Place::new();
     place.write(

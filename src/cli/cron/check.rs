@@ -18,6 +18,9 @@ use crate::domain::schedule::Lattice;
 /// So many slots of each job are shown.
 const SLOTS: usize = 5;
 
+/// What is said where there is no file.
+pub(in crate::cli) const NO_FILE: &str = "there is no jobs.json in this home: no jobs";
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     /// The file [default: jobs.json in the home]
@@ -31,16 +34,14 @@ impl Check {
     /// Reads the file as the engine does, and needs none.
     pub(super) fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
         let path = self.file.clone().unwrap_or_else(|| context.home.jobs_file());
-        let bytes = match read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && self.file.is_none() => {
-                out.line("there is no jobs.json in this home: no jobs")?;
+        let document = match document(&path)? {
+            Some(document) => document,
+            None if self.file.is_none() => {
+                out.line(NO_FILE)?;
                 return Ok(Exit::Done);
             }
-            Err(error) => anyhow::bail!("{} can't be read: {error}", path.display()),
+            None => anyhow::bail!("{} can't be read: there is no such file", path.display()),
         };
-        let document =
-            Document::read(bytes).map_err(|wrong| anyhow::anyhow!("{}: {wrong}", path.display()))?;
         let (zone, now) = (context.config()?.timezone, Utc::now().trunc_subsecs(0));
         let name = path.display().to_string();
         let mut exit = Exit::Done;
@@ -61,6 +62,17 @@ impl Check {
     }
 }
 
+/// What stands in a file; none: there is none.
+pub(in crate::cli) fn document(path: &Path) -> anyhow::Result<Option<Document>> {
+    match read(path) {
+        Ok(bytes) => {
+            Document::read(bytes).map(Some).map_err(|wrong| anyhow::anyhow!("{}: {wrong}", path.display()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => anyhow::bail!("{} can't be read: {error}", path.display()),
+    }
+}
+
 /// Reads a file, and nothing that only has its name: a pipe would be waited for, and a link to nothing is no
 /// missing file.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -76,14 +88,21 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// A job that can be fired.
-struct Good {
+pub(in crate::cli) struct Good {
     words: String,
     zone: Tz,
     slots: Vec<Time>,
-    warnings: Vec<String>,
+    /// What about it may not be meant so.
+    pub(in crate::cli) warnings: Vec<String>,
 }
 
-fn check(entry: &Entry, document: &Document, zone: Tz, now: Time) -> Result<Good, Vec<String>> {
+/// Examines a record of a document: what will come of it, or what is wrong with it.
+pub(in crate::cli) fn check(
+    entry: &Entry,
+    document: &Document,
+    zone: Tz,
+    now: Time,
+) -> Result<Good, Vec<String>> {
     let told = |faults: &[Fault]| faults.iter().map(Fault::to_string).collect::<Vec<_>>();
     let record = entry.record.as_ref().map_err(|faults| told(faults))?;
     let job = record.definition.clone().check().map_err(|faults| told(&faults))?;
@@ -100,7 +119,8 @@ fn check(entry: &Entry, document: &Document, zone: Tz, now: Time) -> Result<Good
     })
 }
 
-fn name_of(entry: &Entry) -> String {
+/// What a record is called.
+pub(in crate::cli) fn name_of(entry: &Entry) -> String {
     entry.id.as_ref().map_or_else(|| format!("record {}", entry.place + 1), ToString::to_string)
 }
 

@@ -1,7 +1,7 @@
 //! `switchboard cron`.
 
 mod change;
-mod check;
+pub(super) mod check;
 mod fields;
 mod look;
 mod next;
