@@ -15,7 +15,7 @@ use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::{ASCII, GlyphSet, UNICODE};
 use switchboard::console::ui::theme::{Colours, NAMES, Theme};
 use switchboard::domain::api::{
-    Command, CronHealth, Drain, EngineHold, JobsFileState, Reply, Report, StoreTrouble, Update,
+    Command, CronHealth, Drain, EngineHold, JobsFileState, Reply, Report, StoreTrouble, Update, Waited,
 };
 use switchboard::domain::id::ChatType;
 use switchboard::domain::queue::{Gate, ItemState, Lane};
@@ -58,7 +58,8 @@ fn drains(width: u16, height: u16) -> Model {
     let mut model = at_work(width, height, "");
     let waits_for = engine.sessions[1..3]
         .iter()
-        .map(|row| (row.session.id.clone(), row.session.name().to_owned()))
+        .map(|row| Waited::Turn { session: row.session.id.clone(), name: row.session.name().to_owned() })
+        .chain([Waited::Script { job: jobs::id("backup") }])
         .collect();
     let drain = Drain {
         why: "ctrl-c, y in this window".to_owned(),
@@ -66,6 +67,7 @@ fn drains(width: u16, height: u16) -> Model {
         since: models::now() - TimeDelta::seconds(18),
         until: models::now() + TimeDelta::seconds(12),
         waits_for,
+        cut: vec![],
     };
     let status = switchboard::domain::api::EngineStatus {
         gate: Gate::Stopping,
@@ -75,7 +77,8 @@ fn drains(width: u16, height: u16) -> Model {
     let mut before = status.clone();
     let console = &engine.sessions[4].session;
     before.drain.iter_mut().for_each(|drain| {
-        drain.waits_for.push((console.id.clone(), console.name().to_owned()));
+        let (session, name) = (console.id.clone(), console.name().to_owned());
+        drain.waits_for.push(Waited::Turn { session, name });
     });
     let engine = Engine { status: status.clone(), ..engine };
     for status in [before, status] {
@@ -269,7 +272,7 @@ fn recovery_says_that_there_was_nothing_to_recover() {
     let started = models::now() - TimeDelta::seconds(66);
     let first = recovered::start(1, started, LastExit::First);
     insta::assert_snapshot!("recovery_first_80x24", opened(recovered::home_started(first)));
-    let clean = LastExit::Clean { at: started - TimeDelta::seconds(66) };
+    let clean = LastExit::Clean { at: started - TimeDelta::seconds(66), cut: Vec::new() };
     insta::assert_snapshot!(
         "recovery_clean_80x24",
         opened(recovered::home_started(recovered::start(2, started, clean)))

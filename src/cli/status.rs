@@ -7,7 +7,7 @@ use chrono::Utc;
 use super::Exit;
 use super::context::{Clock, Context};
 use super::output::{AsJson, Form, Out};
-use crate::domain::api::{Answer, CronHealth, EngineStatus, Overview, Query};
+use crate::domain::api::{Answer, CronHealth, EngineStatus, Overview, Query, Waited};
 use crate::domain::id::SessionKey;
 use crate::domain::queue::Gate;
 use crate::domain::reset::Forecast;
@@ -99,11 +99,7 @@ fn turns_words(engine: &EngineStatus, clock: &Clock) -> String {
             "none begins, the engine stops ({}): waits until {} for {}",
             drain.why,
             clock.full(drain.until),
-            if drain.waits_for.is_empty() {
-                "nothing".to_owned()
-            } else {
-                drain.waits_for.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
-            }
+            if drain.waits_for.is_empty() { "nothing".to_owned() } else { Waited::names(&drain.waits_for) }
         ),
         (None, Some(held), _) => {
             let why = if held.why.is_empty() { String::new() } else { format!(": {}", held.why) };

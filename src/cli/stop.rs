@@ -10,8 +10,8 @@ use super::context::Context;
 use super::feed::{Feed, News, Wanted};
 use super::output::{Out, stderr_line};
 use crate::control::Client;
-use crate::domain::api::{Answer, Command, Overview, Query, Reply};
-use crate::domain::event::{EventKind, Level, count};
+use crate::domain::api::{Answer, Command, Query, Reply, Waited};
+use crate::domain::event::{EventKind, Level};
 use crate::domain::slash::Ask;
 
 /// An engine that begins anew is there within this, or does not come back.
@@ -33,9 +33,9 @@ pub(super) struct Restart {
 impl Stop {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
         let client = context.engine().await?;
-        let (mut feed, before) = listen(&client).await?;
+        let mut feed = listen(&client).await?;
         client.command(Command::Stop { why: "switchboard stop".to_owned() }).await?;
-        until_gone(&client, &mut feed, &before).await?;
+        until_gone(&client, &mut feed).await?;
         out.line("stopped")?;
         Ok(Exit::Done)
     }
@@ -44,13 +44,13 @@ impl Stop {
 impl Restart {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
         let client = context.engine().await?;
-        let (mut feed, before) = listen(&client).await?;
+        let mut feed = listen(&client).await?;
         let ask = if self.yes { Ask::Never } else { Ask::First };
         let asked = Command::Restart { why: "switchboard restart".to_owned(), ask };
         if let Reply::Asks { question, .. } = client.command(asked).await? {
             anyhow::bail!("not restarted: {question}; `switchboard restart --yes` does it all the same");
         }
-        until_gone(&client, &mut feed, &before).await?;
+        until_gone(&client, &mut feed).await?;
         let pid = next_engine(context).await?;
         out.line(&format!("restarted, pid {pid}"))?;
         Ok(Exit::Done)
@@ -58,33 +58,18 @@ impl Restart {
 }
 
 /// Listens before anything is asked for, so that nothing of it is missed.
-async fn listen(client: &Arc<dyn Client>) -> anyhow::Result<(Feed, Overview)> {
+async fn listen(client: &Arc<dyn Client>) -> anyhow::Result<Feed> {
     let everything = Wanted { level: Level::Debug, session: None };
-    let feed = Feed::from_now(Arc::clone(client), everything).await?;
-    match client.query(Query::Overview).await? {
-        Answer::Overview(overview) => Ok((feed, *overview)),
-        _ => anyhow::bail!("the engine gave an answer of another kind"),
-    }
+    Feed::from_now(Arc::clone(client), everything).await
 }
 
 /// Waits until the engine has let the home go.
-async fn until_gone(client: &Arc<dyn Client>, feed: &mut Feed, before: &Overview) -> anyhow::Result<()> {
-    if before.running > 0 {
-        // An engine that has stopped meanwhile has nothing to tell any more.
-        if let Ok(Answer::Overview(now)) = client.query(Query::Overview).await
-            && let Some(drain) = &now.engine.drain
-        {
-            let most = (drain.until - drain.since).num_seconds();
-            stderr_line(&format!(
-                "{} running; what still runs after at most {most} s is cut, its text is kept",
-                count(before.running, "turn")
-            ));
-        }
-    }
+async fn until_gone(client: &Arc<dyn Client>, feed: &mut Feed) -> anyhow::Result<()> {
     loop {
         match feed.next().await? {
             Some(News::Event(event)) => match event.kind {
                 EventKind::EngineStopped { .. } => break,
+                EventKind::EngineStopping { .. } => tell_drain(client).await,
                 EventKind::EngineStopCalledOff => {
                     anyhow::bail!("the stop was called off; the engine goes on")
                 }
@@ -97,6 +82,18 @@ async fn until_gone(client: &Arc<dyn Client>, feed: &mut Feed, before: &Overview
     // The engine lets the home go after its last event, and ends the connection with it.
     while feed.next().await?.is_some() {}
     Ok(())
+}
+
+/// Says what the stop waits for. An engine that has stopped meanwhile has nothing to tell any more.
+async fn tell_drain(client: &Arc<dyn Client>) {
+    if let Ok(Answer::Overview(now)) = client.query(Query::Overview).await
+        && let Some(drain) = &now.engine.drain
+        && !drain.waits_for.is_empty()
+    {
+        let names = Waited::names(&drain.waits_for);
+        let most = (drain.until - drain.since).num_seconds();
+        stderr_line(&format!("waits for {names}; what still runs after at most {most} s is cut"));
+    }
 }
 
 /// The process of the engine that comes after the one that is gone.

@@ -82,7 +82,7 @@ mod tests {
     }
 
     fn receipt() -> Receipt {
-        Receipt { run: RunId("run-7".to_owned()), pid: 4121, at: at(90) }
+        Receipt { run: RunId("run-7".to_owned()), pid: 4121, at: at(90), cut: Vec::new() }
     }
 
     fn home() -> (tempfile::TempDir, Home) {

@@ -124,7 +124,7 @@ async fn close_after(
     let ended = ended(log.await);
     failpoint::pass("stop-before-receipt");
     if matches!(ended, Ended::InOrder(_)) {
-        leave_receipt_of(home, &engine.run()).await;
+        leave_receipt_of(home, &engine.run(), engine.cut()).await;
     }
     failpoint::pass("stop-with-receipt");
     drop(lock);
@@ -143,8 +143,8 @@ async fn receipt_of(home: &Home, now: Time) -> Result<FoundReceipt, HostError> {
 
 /// The last thing that an engine does before it lets the home go. Without it the next start counts as
 /// one after a crash, which is safe.
-async fn leave_receipt_of(home: Home, run: &EngineRun) {
-    let receipt = Receipt { run: run.run.clone(), pid: run.pid, at: SystemClock.now() };
+async fn leave_receipt_of(home: Home, run: &EngineRun, cut: Vec<String>) {
+    let receipt = Receipt { run: run.run.clone(), pid: run.pid, at: SystemClock.now(), cut };
     let left = tokio::task::spawn_blocking(move || leave_receipt(&home, &receipt)).await;
     match left {
         Ok(Ok(())) => {}

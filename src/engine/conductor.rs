@@ -17,7 +17,7 @@ use super::shared::{STOP_WAITS, Shared};
 use super::turn::{self, Running};
 use crate::agent::AlertCommand;
 use crate::domain::Time;
-use crate::domain::api::{Drain, EngineHold, Update};
+use crate::domain::api::{Drain, EngineHold, Update, Waited};
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::TurnId;
 use crate::domain::queue::Gate;
@@ -125,7 +125,7 @@ impl Conductor {
                     Order::ProbeAt(at) => self.probe_at = at,
                     Order::Closed => break,
                 },
-                Ok(()) = runs.changed() => {}
+                Ok(()) = runs.changed() => self.note_runs(),
                 () = sleep_until(due) => self.act_on_time(),
             }
             self.close_if_drained();
@@ -246,9 +246,7 @@ impl Conductor {
         }
         self.shared.live.remove(turn);
         self.index_at.get_or_insert_with(|| Instant::now() + INDEX_AFTER);
-        if self.stopping != Stopping::No {
-            self.tell_drain();
-        }
+        self.note_runs();
     }
 
     /// Begins to wait for what runs. Who asks for another end meanwhile changes that, and no time.
@@ -263,8 +261,14 @@ impl Conductor {
         }
         let timeout = self.shared.settings.engine.drain_timeout;
         self.stopping = Stopping::Draining { until: Instant::now() + timeout };
-        let drain =
-            Drain { why: why.to_owned(), then, since: at, until: at + timeout, waits_for: Vec::new() };
+        let drain = Drain {
+            why: why.to_owned(),
+            then,
+            since: at,
+            until: at + timeout,
+            waits_for: vec![],
+            cut: vec![],
+        };
         self.shared.change_status(|status| {
             status.gate = Gate::Stopping;
             status.drain = Some(drain);
@@ -272,13 +276,27 @@ impl Conductor {
         self.tell_drain();
     }
 
+    /// A run began, ended, or does something else.
+    fn note_runs(&self) {
+        if self.stopping != Stopping::No {
+            self.tell_drain();
+        }
+    }
+
     fn tell_drain(&self) {
-        let waits_for = self.shared.live.sessions();
+        let waits_for = self.waits_for();
         self.shared.change_status(|status| {
             if let Some(drain) = &mut status.drain {
                 drain.waits_for = waits_for;
             }
         });
+    }
+
+    fn waits_for(&self) -> Vec<Waited> {
+        let mut waits_for = self.shared.live.waited();
+        waits_for.extend(self.shared.cron.scripts());
+        waits_for.sort();
+        waits_for
     }
 
     fn go_on(&mut self) {
@@ -298,6 +316,12 @@ impl Conductor {
         }
         let until = Instant::now() + self.shared.settings.engine.stop_grace + LAST_WRITES;
         self.stopping = Stopping::Cutting { until };
+        let cut = self.waits_for();
+        self.shared.change_status(|status| {
+            if let Some(drain) = &mut status.drain {
+                drain.cut = cut;
+            }
+        });
         for running in self.turns.values() {
             running.stop(StopCause::Shutdown);
         }

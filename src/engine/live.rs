@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::time::Instant;
 
 use crate::domain::Time;
-use crate::domain::api::{LiveOutput, StreamKind};
+use crate::domain::api::{LiveOutput, StreamKind, Waited};
 use crate::domain::id::{SessionId, TurnId};
 
 /// The running turns of an engine.
@@ -39,12 +39,11 @@ impl LiveTurns {
         self.lock().values().find(|live| live.session == *session).cloned()
     }
 
-    /// The sessions whose turns run, with their names, in the order of their ids.
-    pub(super) fn sessions(&self) -> Vec<(SessionId, String)> {
-        let mut sessions: Vec<_> =
-            self.lock().values().map(|live| (live.session.clone(), live.session_name())).collect();
-        sessions.sort();
-        sessions
+    /// The turns that run.
+    pub(super) fn waited(&self) -> Vec<Waited> {
+        let turn =
+            |live: &Arc<LiveTurn>| Waited::Turn { session: live.session.clone(), name: live.session_name() };
+        self.lock().values().map(turn).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<TurnId, Arc<LiveTurn>>> {

@@ -28,7 +28,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::agent::{AlertCommand, Backend};
 use crate::config::{CronConfig, EngineConfig, HandlesConfig, Home, QueueConfig, RecoveryConfig};
-use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update};
+use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update, Waited};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::id::RunId;
 use crate::domain::queue::Refusal;
@@ -220,6 +220,12 @@ impl EngineHandle {
     /// Which life of the engine this is.
     pub fn run(&self) -> EngineRun {
         self.shared.run.clone()
+    }
+
+    /// What it cut at the end of its drain, by name.
+    pub fn cut(&self) -> Vec<String> {
+        let drain = self.shared.status().drain;
+        drain.iter().flat_map(|drain| &drain.cut).map(Waited::name).collect()
     }
 
     /// Waits until the engine has stopped in order and let the store go.

@@ -103,7 +103,7 @@ fn stop_says_how_long_what_runs_may_take() {
     let _engine = place.serve(&[]);
     place.done(&["send", "hang"]);
     let run = place.run(&["stop"]);
-    let told = "1 turn running; what still runs after at most 1 s is cut, its text is kept\n";
+    let told = "waits for console; what still runs after at most 1 s is cut\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "stopped\n", told));
 }
 
@@ -371,7 +371,7 @@ fn a_restart_by_command_waits_for_the_next_engine_and_resumes_what_its_drain_cut
     place.done(&["send", "hang"]);
     let run = place.run(&["restart"]);
     assert_eq!((run.code, run.out), (0, format!("restarted, pid {}\n", engine.pid())), "{}", run.err);
-    assert!(run.err.starts_with("1 turn running"), "{}", run.err);
+    assert!(run.err.starts_with("waits for console; what still runs"), "{}", run.err);
     let events = place.json(&["events", "--after", "0", "--level", "debug"]);
     let resumed = events.iter().find(|event| event["event"] == "resumed").expect("nothing was resumed");
     assert_eq!(resumed["reason"], "restart_timeout");

@@ -6,7 +6,7 @@ use switchboard::console::app::header::{Engine, header};
 use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, Failure, Leave, Reach};
 use switchboard::console::app::overlay::{CardKind, Overlay};
-use switchboard::domain::api::{Command, Drain, Update};
+use switchboard::domain::api::{Command, Drain, Update, Waited};
 use switchboard::domain::queue::Gate;
 use switchboard::domain::recovery::AfterStop;
 
@@ -24,7 +24,8 @@ fn drains(screen: &mut Screen) {
         then: AfterStop::End,
         since: noon(),
         until: noon() + chrono::TimeDelta::seconds(20),
-        waits_for: vec![(id(1), "console".into())],
+        waits_for: vec![Waited::Turn { session: id(1), name: "console".into() }],
+        cut: vec![],
     });
     screen.tables.engine = status.clone();
     screen.tell(Msg::Update(Update::Engine(Box::new(status))));

@@ -126,7 +126,7 @@ pub fn after_a_kill(now: Time, sessions: &[SessionRow]) -> (Vec<SessionRow>, Vec
         (at - TimeDelta::minutes(2), at - TimeDelta::hours(5), at - TimeDelta::days(1));
     let earlier = [
         StartRow { in_row: 1, pending: 1, resumed: 1, ..start(3, before, killed(before)) },
-        start(2, clean, LastExit::Clean { at: clean - TimeDelta::seconds(66) }),
+        start(2, clean, LastExit::Clean { at: clean - TimeDelta::seconds(66), cut: Vec::new() }),
         start(1, first, LastExit::First),
     ];
     let answered = RecoveryState::Cleared { by: Clearing::Answered, at: before };

@@ -155,7 +155,7 @@ impl World {
     /// Starts another engine on the same home, after this one has stopped in order.
     pub async fn start_again(&mut self, setup: Setup) {
         let run = self.engine.run();
-        let receipt = Receipt { run: run.run, pid: run.pid, at: run.since };
+        let receipt = Receipt { run: run.run, pid: run.pid, at: run.since, cut: self.engine.cut() };
         let home = std::mem::replace(&mut self.home, tempfile::tempdir().unwrap());
         *self = Self::start(setup, Arc::clone(&self.clock), home, FoundReceipt::Whole(receipt)).await;
     }

@@ -10,7 +10,7 @@ use super::overlay::{Card, CardKind};
 use super::requests::{mark_all, mark_front};
 use super::typing::key_name;
 use super::{Model, answers, cron, writing};
-use crate::domain::api::{CronHealth, EngineStatus, Piece, Update};
+use crate::domain::api::{CronHealth, EngineStatus, Piece, Update, Waited};
 use crate::domain::cron::{CONSOLE, DeliveryState, JobEvent};
 use crate::domain::event::{Event, EventKind, count};
 use crate::domain::sanitize::one_line;
@@ -127,7 +127,11 @@ pub(super) fn clean_status(status: &mut EngineStatus) {
     }
     if let Some(drain) = &mut status.drain {
         clean(&mut drain.why);
-        drain.waits_for.iter_mut().for_each(|(_, name)| clean(name));
+        for waited in drain.waits_for.iter_mut().chain(&mut drain.cut) {
+            if let Waited::Turn { name, .. } = waited {
+                clean(name);
+            }
+        }
     }
 }
 
@@ -163,5 +167,5 @@ fn note_drained(model: &mut Model, status: &EngineStatus) {
     let before = model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
     let Some(before) = before.filter(|before| before.since == drain.since) else { return };
     let ended = before.waits_for.iter().filter(|waited| !drain.waits_for.contains(waited));
-    model.drained.extend(ended.map(|(_, name)| name.clone()));
+    model.drained.extend(ended.map(Waited::name));
 }

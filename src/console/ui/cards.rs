@@ -10,10 +10,11 @@ use super::theme::Role;
 use super::words::second;
 use crate::console::app::action::Action;
 use crate::console::app::overlay::{Card, CardKind};
+use crate::console::app::sessions::ListRow;
 use crate::console::app::words::{clock, count, running};
 use crate::console::app::{card_buttons, card_title};
 use crate::domain::Time;
-use crate::domain::api::{Drain, Report};
+use crate::domain::api::{Drain, Report, Waited};
 use crate::domain::recovery::AfterStop;
 use crate::domain::session::SessionState;
 
@@ -157,14 +158,12 @@ fn done_words(names: &[String]) -> String {
 
 fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, index: usize) {
     let model = paint.model;
-    let (id, name) = &drain.waits_for[index];
-    let name = crate::domain::sanitize::one_line(name);
-    let turn = model
-        .sessions
-        .rows
-        .iter()
-        .find(|row| row.row.session.id == *id)
-        .and_then(|row| row.row.turn.as_ref());
+    let waited = &drain.waits_for[index];
+    let name = waited.name();
+    let name = crate::domain::sanitize::one_line(&name);
+    let is_its =
+        |row: &&ListRow| matches!(waited, Waited::Turn { session, .. } if row.row.session.id == *session);
+    let turn = model.sessions.rows.iter().find(is_its).and_then(|row| row.row.turn.as_ref());
     let mark = paint.state_mark(SessionState::Runs);
     let role = state_role(SessionState::Runs);
     let mut pen = paint.row(area, 0);

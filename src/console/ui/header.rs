@@ -12,7 +12,7 @@ use crate::console::app::action::Action;
 use crate::console::app::header::{Engine, Header, header};
 use crate::console::app::model::Access;
 use crate::console::app::words::{age, count};
-use crate::domain::api::CronHealth;
+use crate::domain::api::{CronHealth, Waited};
 use crate::domain::sanitize::one_line;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
@@ -58,7 +58,7 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
         paint.motion.counts_seconds();
         let left = (drain.until - model.now).num_seconds().max(0);
         parts.push((format!("STOPPING, {left} s left"), Role::Warning));
-        parts.push((still_run(drain.waits_for.len()), Role::Runs));
+        parts.push((still_run(&drain.waits_for), Role::Runs));
         parts.push(("no turn begins".to_owned(), Role::Text));
     }
     let needs = header.needs_you.filter(|n| *n > 0);
@@ -131,10 +131,14 @@ fn still_ran(turns: usize) -> (String, Role) {
     }
 }
 
-fn still_run(turns: usize) -> String {
-    match turns {
-        1 => "1 turn still runs".to_owned(),
-        n => format!("{} still run", count(n, "turn")),
+fn still_run(waits_for: &[Waited]) -> String {
+    let turns = waits_for.iter().filter(|waited| matches!(waited, Waited::Turn { .. })).count();
+    match (turns, waits_for.len() - turns) {
+        (1, 0) => "1 turn still runs".to_owned(),
+        (0, 1) => "1 script still runs".to_owned(),
+        (turns, 0) => format!("{} still run", count(turns, "turn")),
+        (0, scripts) => format!("{} still run", count(scripts, "script")),
+        (turns, scripts) => format!("{} and {} still run", count(turns, "turn"), count(scripts, "script")),
     }
 }
 

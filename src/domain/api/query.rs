@@ -302,8 +302,44 @@ pub struct Drain {
     pub since: Time,
     /// When what still runs is cut.
     pub until: Time,
-    /// The sessions whose turns still run: id and name.
-    pub waits_for: Vec<(SessionId, String)>,
+    /// What still runs.
+    pub waits_for: Vec<Waited>,
+    /// What was cut at its end.
+    #[serde(default)]
+    pub cut: Vec<Waited>,
+}
+
+/// Something that a stop waits for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "waits_for", rename_all = "snake_case")]
+pub enum Waited {
+    /// A turn.
+    Turn {
+        /// Its session.
+        session: SessionId,
+        /// What the session is called. Foreign text in it is not sanitized yet.
+        name: String,
+    },
+    /// The script of a scheduled task.
+    Script {
+        /// The task.
+        job: JobId,
+    },
+}
+
+impl Waited {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Turn { name, .. } => name.clone(),
+            Self::Script { job } => format!("job {job} (script)"),
+        }
+    }
+
+    /// What several of them are called, in one line.
+    pub fn names(waited: &[Self]) -> String {
+        waited.iter().map(Self::name).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The store can't be written.

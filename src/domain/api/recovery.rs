@@ -7,6 +7,7 @@ use crate::domain::id::{RunId, SessionId, SessionKey};
 use crate::domain::marker::Marker;
 use crate::domain::queue::ordinal;
 use crate::domain::recovery::{BootGuard, LastExit, RecoveryState, Uncleanness, Verdict};
+use crate::domain::sanitize::one_line;
 
 /// The history of starts, and the sessions of one of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -85,7 +86,13 @@ impl StartRow {
         match &self.exit {
             None => format!("Started {started}."),
             Some(LastExit::First) => format!("First start of this home, {started}."),
-            Some(LastExit::Clean { at }) => format!("Stopped in order {}, started {started}.", show(*at)),
+            Some(LastExit::Clean { at, cut }) if cut.is_empty() => {
+                format!("Stopped in order {}, started {started}.", show(*at))
+            }
+            Some(LastExit::Clean { at, cut }) => {
+                let cut = one_line(&cut.join(", ")).into_owned();
+                format!("Stopped in order {}, what was cut: {cut}; started {started}.", show(*at))
+            }
             Some(LastExit::Unclean { why: Uncleanness::Missing, last_sign_of_life }) => {
                 format!(
                     "Started {started}, after a crash or a kill; last sign of life {}.",

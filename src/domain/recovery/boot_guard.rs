@@ -168,7 +168,7 @@ mod tests {
             last_sign_of_life: at(0),
         };
         assert_eq!(After::from(&LastExit::First), After::CleanExit);
-        assert_eq!(After::from(&LastExit::Clean { at: at(0) }), After::CleanExit);
+        assert_eq!(After::from(&LastExit::Clean { at: at(0), cut: Vec::new() }), After::CleanExit);
         assert_eq!(After::from(&unclean), After::UncleanExit);
     }
 

@@ -15,6 +15,9 @@ pub struct Receipt {
     pub pid: u32,
     /// When it had stopped.
     pub at: Time,
+    /// What it cut at the end of its drain, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
 }
 
 /// What a start found in the place of the receipt.
@@ -88,6 +91,9 @@ pub enum LastExit {
     Clean {
         /// When.
         at: Time,
+        /// What was cut at the end of the drain, by name.
+        #[serde(default)]
+        cut: Vec<String>,
     },
     /// It crashed, was killed, or lost power.
     Unclean {
@@ -120,7 +126,9 @@ pub enum Uncleanness {
 pub fn last_exit(receipt: FoundReceipt, last_run: Option<&LastRun>) -> LastExit {
     let Some(last) = last_run else { return LastExit::First };
     let why = match receipt {
-        FoundReceipt::Whole(receipt) if receipt.run == last.run => return LastExit::Clean { at: receipt.at },
+        FoundReceipt::Whole(Receipt { run, at, cut, .. }) if run == last.run => {
+            return LastExit::Clean { at, cut };
+        }
         FoundReceipt::Whole(receipt) => Uncleanness::Stale { of: receipt.run },
         FoundReceipt::Nothing => Uncleanness::Missing,
         FoundReceipt::Broken { why } => Uncleanness::Unreadable { why },
@@ -159,8 +167,12 @@ mod tests {
         LastRun { run: run("b"), started_at: at(100), stamped_at }
     }
 
+    fn cut() -> Vec<String> {
+        vec!["job backup (script)".to_owned()]
+    }
+
     fn receipt_of(name: &str) -> FoundReceipt {
-        FoundReceipt::Whole(Receipt { run: run(name), pid: 7, at: at(210) })
+        FoundReceipt::Whole(Receipt { run: run(name), pid: 7, at: at(210), cut: cut() })
     }
 
     fn unclean(why: Uncleanness) -> LastExit {
@@ -171,7 +183,7 @@ mod tests {
     fn a_receipt_counts_only_if_its_run_is_the_last_one_in_the_store() {
         let broken = || FoundReceipt::Broken { why: "empty".to_owned() };
         let table = [
-            (receipt_of("b"), LastExit::Clean { at: at(210) }),
+            (receipt_of("b"), LastExit::Clean { at: at(210), cut: cut() }),
             (receipt_of("a"), unclean(Uncleanness::Stale { of: run("a") })),
             (FoundReceipt::Nothing, unclean(Uncleanness::Missing)),
             (broken(), unclean(Uncleanness::Unreadable { why: "empty".to_owned() })),

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_stale_mark_stays_and_is_not_resumed_by_itself() {
         let sessions = [marked(1, NOW - 3600), marked(2, NOW - 3601)];
-        let plan = plan(&sessions, &LastExit::Clean { at: at(DIED) }, &[], &LIMITS, at(NOW));
+        let plan = plan(&sessions, &LastExit::Clean { at: at(DIED), cut: Vec::new() }, &[], &LIMITS, at(NOW));
         assert_eq!(plan.to_resume, [session(1)]);
         assert!(plan.verdicts.iter().all(|(_, verdict)| matches!(verdict, Verdict::Pending { .. })));
     }

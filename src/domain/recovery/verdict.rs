@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn clean() -> LastExit {
-        LastExit::Clean { at: at(DIED) }
+        LastExit::Clean { at: at(DIED), cut: Vec::new() }
     }
 
     fn judged(facts: &Facts, exit: &LastExit) -> Verdict {
@@ -490,7 +490,7 @@ mod tests {
                     self.turn(TurnState::Interrupted, Some(StopCause::Shutdown));
                     let reason = ResumeReason::ShutdownTimeout;
                     self.facts.marker = Some(Marker::for_resume(self.facts.marker, reason, at(began + 2)));
-                    exit = LastExit::Clean { at: at(began + 3) };
+                    exit = LastExit::Clean { at: at(began + 3), cut: Vec::new() };
                 }
                 Life::GivenUp => {
                     let reason = SuspendReason::Operator;

@@ -36,7 +36,7 @@ use self::runs::{Halt, Runs};
 use self::ticker::Ticker;
 use super::shared::Shared;
 use crate::config::{CronConfig, Home};
-use crate::domain::api::TickerState;
+use crate::domain::api::{TickerState, Waited};
 use crate::domain::cron::{Execution, JobEvent, Owner};
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::id::{ExecutionId, RunId};
@@ -101,7 +101,12 @@ impl Cron {
         self.runs.halt_all(&Halt::Shutdown);
     }
 
-    /// How many runs go on, and when that changes.
+    /// The scripts that run.
+    pub(super) fn scripts(&self) -> Vec<Waited> {
+        self.runs.scripts()
+    }
+
+    /// How many runs go on, and when that or what they do changes.
     pub(super) fn running(&self) -> tokio::sync::watch::Receiver<usize> {
         self.runs.count()
     }

@@ -120,7 +120,10 @@ impl Run<'_> {
         };
         let mut materials = Materials { skills: ready.skills, ..Materials::default() };
         if let Some(script) = ready.script {
-            match self.script(script).await {
+            self.cron.runs.script_begins(self.live);
+            let ended = self.script(script).await;
+            self.cron.runs.script_ended(self.live);
+            match ended {
                 Ok(output) if self.job.no_agent => return Some(Done::without_agent(output)),
                 Ok(output) if lets_agent_sleep(&output) => return Some(Done::asleep()),
                 Ok(output) => materials.script = Some(output),

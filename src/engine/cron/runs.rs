@@ -1,13 +1,14 @@
 //! The runs that go on in this engine: how each is stopped, and what tells that it lives.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::domain::api::Waited;
 use crate::domain::cron::{ClaimKey, JobId};
 use crate::domain::id::{ExecutionId, TurnId};
 
@@ -38,6 +39,8 @@ pub(super) struct LiveRun {
     pub(super) key: ClaimKey,
     halt: watch::Sender<Option<Halt>>,
     turn: Mutex<Option<TurnId>>,
+    /// Whether its script runs.
+    in_script: AtomicBool,
     turn_ended: Notify,
     /// How often its own task has looked after it.
     looks: AtomicU64,
@@ -56,6 +59,7 @@ impl Runs {
             key: key.clone(),
             halt: watch::channel(None).0,
             turn: Mutex::default(),
+            in_script: AtomicBool::new(false),
             turn_ended: Notify::new(),
             looks: AtomicU64::new(0),
             progress: Mutex::new(Instant::now()),
@@ -81,7 +85,26 @@ impl Runs {
         self.lock().values().cloned().collect()
     }
 
-    /// How many there are, and when that changes.
+    /// The script of a run begins.
+    pub(super) fn script_begins(&self, run: &LiveRun) {
+        run.in_script.store(true, Ordering::Relaxed);
+        self.tell_count();
+    }
+
+    /// The script of a run has ended.
+    pub(super) fn script_ended(&self, run: &LiveRun) {
+        run.in_script.store(false, Ordering::Relaxed);
+        self.tell_count();
+    }
+
+    /// The scripts that run.
+    pub(super) fn scripts(&self) -> Vec<Waited> {
+        let runs = self.lock();
+        let in_script = runs.values().filter(|run| run.in_script.load(Ordering::Relaxed));
+        in_script.map(|run| Waited::Script { job: run.job.clone() }).collect()
+    }
+
+    /// How many there are, and when that or what they do changes.
     pub(super) fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }

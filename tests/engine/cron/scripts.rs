@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pretty_assertions::assert_eq;
-use switchboard::domain::api::{Command, JobCommand};
+use switchboard::domain::api::{Command, JobCommand, Waited};
 use switchboard::domain::cron::{Definition, DeliveryState, ExecutionState, JobEvent};
 
 use super::{job, world_with, write};
@@ -110,7 +110,7 @@ async fn a_script_that_takes_too_long_is_ended_with_all_that_it_started() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_script_is_stopped_by_the_operator_and_at_the_end_of_a_drain() {
+async fn a_script_is_stopped_by_the_operator_and_at_the_end_of_a_drain_that_names_it() {
     let mut world = world(without_agent("a"), "touch begun; sleep 1000").await;
     let run = world.run_now("a").await;
     let begun = world.path("begun");
@@ -123,8 +123,11 @@ async fn a_script_is_stopped_by_the_operator_and_at_the_end_of_a_drain() {
     until(|| begun.exists()).await;
     world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
     world.event(|kind| matches!(kind, switchboard::domain::event::EventKind::EngineStopping { .. })).await;
+    let drain = world.overview().await.engine.drain.unwrap();
+    assert_eq!(Waited::names(&drain.waits_for), "job a (script)");
     world.advance(31).await;
     let cut = Some("cut when the engine stopped".to_owned());
     assert_eq!(world.run_ended().await, (ExecutionState::Interrupted, cut));
     world.engine.stopped().await;
+    assert_eq!(world.engine.cut(), ["job a (script)"], "the receipt names it");
 }
