@@ -91,6 +91,38 @@ fn no_state_file_is_empty(home: &Path) {
     }
 }
 
+/// Each command about a job answers while the disk is full, and the file and the store agree after it.
+fn scheduled_tasks(disk: &SmallDisk) {
+    let place = &disk.place;
+    place.done(&["cron", "add", "@yearly", "say nightly", "--id", "nightly"]);
+    let before = fs::read_to_string(place.home().join("jobs.json")).unwrap();
+    disk.fill();
+    // Until not even what is in the log already has room for one more commit.
+    while place.run(&["cron", "run", "nightly"]).code == 0 {}
+    let commands: [&[&str]; 5] = [
+        &["cron", "run", "nightly"],
+        &["cron", "pause", "nightly"],
+        &["cron", "edit", "nightly", "--prompt", "say something else", "--id", "renamed"],
+        &["cron", "add", "@yearly", "say more", "--id", "more"],
+        &["cron", "remove", "nightly"],
+    ];
+    for command in commands {
+        let began = Instant::now();
+        let run = place.run(command);
+        // A message waits for half a minute.
+        assert!(began.elapsed() < Duration::from_secs(20), "{command:?} took {:?}", began.elapsed());
+        assert_eq!(run.code, 1, "{command:?}: {run:?}");
+        assert!(run.err.contains("full") || run.err.contains("No space left"), "{command:?}: {run:?}");
+    }
+    assert_eq!(fs::read_to_string(place.home().join("jobs.json")).unwrap(), before);
+    disk.free();
+    until("a pause", || place.run(&["cron", "pause", "nightly"]).code == 0);
+    let [job] = &place.json(&["cron", "list"])[..] else { panic!("one job") };
+    assert_eq!(job["id"], "nightly");
+    place.done(&["cron", "edit", "nightly", "--id", "renamed"]);
+    assert!(place.done(&["cron", "list"]).contains("renamed"));
+}
+
 fn story(disk: &SmallDisk) {
     let place = &disk.place;
     let engine = place.serve(&[]);
@@ -112,6 +144,8 @@ fn story(disk: &SmallDisk) {
     }
     assert_eq!(place.done(&["send", "--wait", "say after"]), "after\n");
     assert!(place.done(&["events"]).contains("the store works again after"));
+
+    scheduled_tasks(disk);
 
     // A reset and a stop on the full disk.
     let before = place.json(&["sessions"]).len();

@@ -1,5 +1,6 @@
 //! A store full of jobs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use chrono_tz::Tz;
@@ -31,7 +32,13 @@ pub(crate) fn seen(jobs: usize, due: usize) -> JobsSeen {
         }
     };
     let records = (0..jobs).map(record).collect();
-    JobsSeen { records, file: SeenFile::Read, removed: None, zone: Tz::UTC, at: at("2026-08-21T08:00:00Z") }
+    JobsSeen {
+        records,
+        file: SeenFile::Read,
+        removed: BTreeSet::new(),
+        zone: Tz::UTC,
+        at: at("2026-08-21T08:00:00Z"),
+    }
 }
 
 /// A store that has taken them over.

@@ -94,7 +94,12 @@ fn print(alerts: &[Alert], clock: &Clock, out: &mut Out) -> io::Result<()> {
     for alert in alerts {
         table.row([
             clock.full(alert.raised_at),
-            if alert.needs_you() { "needs you" } else { "acknowledged" }.to_owned(),
+            match alert.acknowledged_at {
+                Some(_) => "acknowledged",
+                None if alert.needs_you() => "needs you",
+                None => "may pass",
+            }
+            .to_owned(),
             alert.told.words(|at| clock.full(at)),
             alert.key.to_string(),
             alert.words.clone(),

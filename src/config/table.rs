@@ -397,7 +397,7 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "engine.keep_events_days",
-        "How many days the log's events are kept.",
+        "How many days the log's events are kept, and alerts after they were resolved.",
         Takes::Whole {
             default: 30,
             min: 1,
@@ -472,7 +472,7 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "alerts.repeat_minutes",
-        "After so many minutes an alert that nobody acknowledged is told again; 0 is never. One that could not be told is tried again after five minutes at the latest.",
+        "After so many minutes an alert that nobody acknowledged is told again; 0 is never. That of a job that fails again and again is told once an hour at most. One that could not be told is tried again after five minutes at the latest.",
         whole(15, 0, 10_080, |config, m| {
             config.alerts.repeat = (m > 0).then(|| Duration::from_secs(m * 60));
         }),

@@ -74,9 +74,9 @@ async fn tell(shared: &Shared, command: &AlertCommand, alert: &Alert) -> Result<
     if let Some(why) = &failure {
         tracing::error!(alert = %alert.key, "not told: {why}");
     }
-    let (key, raised_at, at) = (alert.key.clone(), alert.raised_at, shared.now());
+    let (key, raised_at, news, at) = (alert.key.clone(), alert.raised_at, alert.news, shared.now());
     let note = move |store: &mut dyn crate::store::Transitions| {
-        store.alert_told(&key, raised_at, failure.as_deref(), at)
+        store.alert_told(&key, raised_at, news, failure.as_deref(), at)
     };
     shared.store.write(note).await
 }

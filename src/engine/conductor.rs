@@ -427,6 +427,10 @@ impl Conductor {
         self.shared.tasks.spawn(async move {
             let days = i64::from(shared.settings.engine.keep_events_days);
             let before = shared.now() - chrono::TimeDelta::days(days);
+            if let Err(error) = shared.store.write(move |transitions| transitions.prune_alerts(before)).await
+            {
+                tracing::warn!(%error, "resolved alerts were not forgotten");
+            }
             loop {
                 let pruned = shared
                     .store

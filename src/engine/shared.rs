@@ -24,6 +24,9 @@ use crate::store::{Defaults, NewMessage, Store, StoreError};
 /// How long the writes of a stop are repeated while the store can't be written: whoever stops an engine
 /// because of that must not wait as long as one who goes on.
 pub(super) const STOP_WAITS: Duration = Duration::from_secs(5);
+/// How long a command about scheduled tasks, and a reading of their file, wait for a store that can't be
+/// written: what stands in the file is taken over later anyway, and nobody else gets at it meanwhile.
+pub(super) const JOBS_WAIT: Duration = Duration::from_secs(2);
 /// How many updates a listener may lag behind before it loses some.
 const UPDATES: usize = 4096;
 

@@ -30,6 +30,10 @@ pub trait JobTransitions {
     /// file that another program wrote count only at the first sight of a job.
     fn sync_jobs(&mut self, seen: &JobsSeen) -> Result<Synced>;
 
+    /// Gives a job of the file another id: its executions, its state and its alerts go with it. Refuses an id
+    /// that another job has, or had until a short time ago.
+    fn rename_job(&mut self, from: &JobId, to: &JobId, at: Time) -> Result<()>;
+
     /// Records that the file can't be read. The stored copy stays.
     fn jobs_unreadable(&mut self, trouble: &FileTrouble, at: Time) -> Result<()>;
 
@@ -96,6 +100,8 @@ pub trait JobQueries {
     fn jobs(&self, filter: &str, limit: usize, at: Time) -> Result<JobsPage>;
     /// The job that an id, a unique prefix of one, or a name leads to. `zone` is the operator's.
     fn job(&self, wanted: &str, zone: Tz, at: Time) -> Result<JobFound>;
+    /// Since when a job is gone whose state is still kept.
+    fn gone_since(&self, job: &JobId) -> Result<Option<Time>>;
     /// The records of the stored copy, in the order of the file.
     fn stored_records(&self) -> Result<Vec<String>>;
     /// Jobs that were paused or go on by the will of an operator, and whose records don't say so yet.
@@ -130,8 +136,8 @@ pub struct JobsSeen {
     pub records: Vec<SeenRecord>,
     /// Whether there is a file.
     pub file: SeenFile,
-    /// The job that an operator took out of it just now: nobody is told that it vanished.
-    pub removed: Option<JobId>,
+    /// The jobs that an operator took out of it: nobody is told that they vanished.
+    pub removed: BTreeSet<JobId>,
     /// The zone of jobs that name none.
     pub zone: Tz,
     /// When.
@@ -141,7 +147,7 @@ pub struct JobsSeen {
 impl JobsSeen {
     /// What is told of a job that is gone from the file.
     pub fn news_of_gone(&self, job: &JobId) -> JobEvent {
-        if self.removed.as_ref() == Some(job) { JobEvent::Removed } else { JobEvent::Vanished }
+        if self.removed.contains(job) { JobEvent::Removed } else { JobEvent::Vanished }
     }
 }
 

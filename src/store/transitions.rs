@@ -193,7 +193,17 @@ pub trait Transitions: JobTransitions {
 
     /// Notes that the alert command was run for the alert that was raised at `raised_at`, and what failed.
     /// One that was raised anew since then is left as it is.
-    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()>;
+    fn alert_told(
+        &mut self,
+        key: &AlertKey,
+        raised_at: Time,
+        news: u32,
+        failure: Option<&str>,
+        at: Time,
+    ) -> Result<()>;
+
+    /// Forgets alerts that were resolved before a time; returns how many.
+    fn prune_alerts(&mut self, before: Time) -> Result<usize>;
 
     /// Deletes at most `limit` events older than `before`; returns how many.
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize>;

@@ -2,7 +2,7 @@
 
 use switchboard::console::app::msg::Effect;
 use switchboard::console::app::overlay::Overlay;
-use switchboard::domain::alert::{Acknowledgement, AlertKey};
+use switchboard::domain::alert::{Acknowledgement, Alert, AlertChange, AlertKey, by_failures};
 use switchboard::domain::api::{Command, Query, Reply, SessionRow};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::session::{Hold, HoldReason, SessionState};
@@ -82,6 +82,26 @@ fn only_what_is_new_makes_the_terminal_ring_and_only_once() {
     assert_eq!(rings(&screen), 1);
     screen.happens(Some(&id(2)), raised(2));
     assert_eq!(rings(&screen), 1);
+}
+
+#[test]
+fn a_failing_job_rings_at_its_first_and_its_third_failure_and_is_counted_from_the_third_on() {
+    let job = "backup".parse().unwrap();
+    let mut screen = Screen::on(vec![session("a", 1)]);
+    let mut alert = None;
+    let mut seen = Vec::new();
+    for failures in 1..=4 {
+        let Some(AlertChange::Raise(new)) = by_failures(&job, failures - 1, failures, None) else { panic!() };
+        let raised = Alert::raised(alert, &new, noon());
+        screen.tables.alerts_of_jobs = vec![raised.clone()];
+        screen.effects.clear();
+        let (alert_key, words) = (raised.key.clone(), raised.words.clone());
+        screen.happens(None, EventKind::AlertRaised { alert: alert_key, words, raises: failures });
+        let rings = screen.effects.iter().any(|effect| matches!(effect, Effect::Ring(_)));
+        seen.push((rings, needs_you(&screen)));
+        alert = Some(raised);
+    }
+    assert_eq!(seen, [(true, 0), (false, 0), (true, 1), (false, 1)]);
 }
 
 #[test]

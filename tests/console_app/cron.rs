@@ -7,7 +7,7 @@ use switchboard::console::app::focus::{Focus, Pane, Target as Hit, View};
 use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, FilePlace, Mouse, MouseAct, Msg, Reach};
 use switchboard::console::app::overlay::Overlay;
-use switchboard::domain::alert::{Alert, AlertChange, AlertKey, by_cron_event, by_job_event};
+use switchboard::domain::alert::{Alert, AlertChange, AlertKey, by_cron_event, by_failures};
 use switchboard::domain::api::{
     Command, JobCommand, JobQuery, JobState, JobsFileState, Query, Reply, Update,
 };
@@ -411,13 +411,12 @@ fn the_palette_finds_every_job_and_leads_to_it_whatever_the_filter_hides() {
 fn the_next_need_leads_to_the_file_and_to_the_job_and_round_again() {
     let mut screen = Screen::on(vec![session("console", 1), session("b", 2)]);
     screen.tables.jobs = unreadable(noon());
-    let raised = |change| match change {
+    let raised = |change: Option<AlertChange>| match change {
         Some(AlertChange::Raise(new)) => Alert::raised(None, &new, noon()),
         other => panic!("{other:?}"),
     };
     let unreadable = CronEvent::FileUnreadable { why: "line 14".to_owned(), stored: 5 };
-    let (file, job) =
-        (by_cron_event(&unreadable), by_job_event(&id("backup"), &JobEvent::Flagged { failures: 3 }));
+    let (file, job) = (by_cron_event(&unreadable), by_failures(&id("backup"), 2, 3, None));
     screen.tables.alerts_of_jobs = vec![raised(file), raised(job)];
     screen.tell(Msg::Update(Update::Lagged { missed: 1 }));
     let acknowledged = |screen: &mut Screen| {

@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use chrono::TimeDelta;
+
 use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey};
 use switchboard::domain::api::{Answer, Command, Query, Reply};
 use switchboard::domain::event::EventKind;
 
+use crate::cron::{at, job};
 use crate::support::world::{Setup, World};
 
 /// An engine whose alert command is this script, run in the home.
@@ -159,6 +162,44 @@ async fn with_no_repeat_it_is_told_once_and_no_secret_reaches_it() {
     backend_dies(&world, "other").await;
     is_told(&mut world, 1).await;
     assert_eq!(lines(&world, "keys"), ["hidden", "hidden"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_fails_again_and_again_is_told_at_the_first_the_third_hourly_and_when_it_works() {
+    let mut world = World::new(told_by(r#"echo "$SWITCHBOARD_ALERT_WORDS" >> told"#)).await;
+    world.save(job("backup", "0 0 1 1 *")).await.unwrap();
+    let mut failures = 0;
+    for (minute, works, told) in [
+        (0, false, Some("job backup failed once: no route 1")),
+        (1, false, None),
+        (2, false, Some("job backup failed 3 times in a row: no route 3")),
+        (30, false, None),
+        (61, false, None),
+        (62, false, Some("job backup failed 5 times in a row: no route 5")),
+        (70, true, Some("job backup works again; it had failed 6 times in a row")),
+        (71, true, None),
+        (72, false, Some("job backup failed once: no route 7")),
+    ] {
+        world.advance_to(at(12, 0) + TimeDelta::seconds(minute * 61)).await;
+        if minute == 62 {
+            is_told(&mut world, 3).await;
+            assert_eq!(lines(&world, "told").last().map(String::as_str), told);
+        }
+        world.run_now("backup").await;
+        let turn = world.agent.next_turn().await;
+        if works {
+            turn.answer("done").await;
+        } else {
+            failures += 1;
+            turn.fail(&format!("no route {failures}"));
+        }
+        world.run_ended().await;
+        if let (Some(words), true) = (told, minute != 62) {
+            world.event(|kind| matches!(kind, EventKind::AlertTold { .. })).await;
+            assert_eq!(lines(&world, "told").last().map(String::as_str), Some(words), "{minute}");
+        }
+    }
+    assert_eq!(lines(&world, "told").len(), 5);
 }
 
 /// Waits, in the time of the machine, until a file is there; returns what it holds.

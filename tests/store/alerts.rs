@@ -160,14 +160,14 @@ fn how_an_alert_was_told_is_kept_with_it_and_never_with_a_later_one() {
     on_each(|bench| {
         let session = with_a_dead_backend(bench);
         let alert = AlertKey::session(&session);
-        bench.step(|t| t.alert_told(&alert, at(5), Some("exit status 7"), at(6))).unwrap();
-        bench.step(|t| t.alert_told(&alert, at(5), None, at(7))).unwrap();
+        bench.step(|t| t.alert_told(&alert, at(5), 1, Some("exit status 7"), at(6))).unwrap();
+        bench.step(|t| t.alert_told(&alert, at(5), 1, None, at(7))).unwrap();
         let kept = bench.ask(|q| q.alerts_to_tell(10)).remove(0).told;
         assert_eq!((kept.times, kept.tried_at, kept.failure), (1, Some(at(7)), None));
 
         bench.step(|t| t.release_queue(&session, "/continue", at(10))).unwrap();
         fail(bench, &session, 11);
-        bench.step(|t| t.alert_told(&alert, at(5), None, at(12))).unwrap();
+        bench.step(|t| t.alert_told(&alert, at(5), 1, None, at(12))).unwrap();
         assert_eq!(open(bench)[0].told.tried_at, None, "the command told the one before");
         let so_far = told(bench, &session);
         assert_eq!(so_far, ["raised 1", "not told: exit status 7", "told 1", "resolved", "raised 1"]);
@@ -187,6 +187,7 @@ fn open_alerts_are_listed_from_the_newest_and_told_from_the_one_that_waits_longe
                 key: AlertKey::session(session),
                 subject: Subject::Session(session.clone()),
                 words: "look".to_owned(),
+                times: None,
                 by: RaisedBy::Itself,
             };
             bench.step(|t| t.raise_alert(&new, at(seconds))).unwrap();
@@ -194,12 +195,27 @@ fn open_alerts_are_listed_from_the_newest_and_told_from_the_one_that_waits_longe
         let keys =
             |alerts: Vec<Alert>| -> Vec<AlertKey> { alerts.into_iter().map(|alert| alert.key).collect() };
         let [a, b, c] = [0, 1, 2].map(|n| AlertKey::session(&ids[n]));
-        bench.step(|t| t.alert_told(&a, at(10), None, at(20))).unwrap();
+        bench.step(|t| t.alert_told(&a, at(10), 1, None, at(20))).unwrap();
         assert_eq!(keys(open(bench)), [c.clone(), b.clone(), a.clone()]);
         assert_eq!(keys(bench.ask(|q| q.alerts(2))), [c.clone(), b.clone()]);
         assert_eq!(keys(bench.ask(|q| q.alerts_to_tell(10))), [b.clone(), c, a]);
         assert!(bench.step(|t| t.resolve_alert(&b, at(30))).unwrap());
         assert!(!bench.step(|t| t.resolve_alert(&b, at(31))).unwrap());
         assert_eq!(need_you(bench), 2);
+    });
+}
+
+#[test]
+fn an_alert_is_forgotten_some_time_after_it_was_resolved_and_never_before() {
+    on_each(|bench| {
+        let session = with_a_dead_backend(bench);
+        assert_eq!(bench.step(|t| t.prune_alerts(at(1_000_000))).unwrap(), 0, "it is open");
+        bench.step(|t| t.release_queue(&session, "/continue", at(10))).unwrap();
+        assert_eq!(bench.step(|t| t.prune_alerts(at(10))).unwrap(), 0);
+        assert_eq!(bench.step(|t| t.prune_alerts(at(11))).unwrap(), 1);
+        let known = Acknowledgement::Given;
+        let refusal =
+            refused(bench.step(|t| t.acknowledge_alert(&AlertKey::session(&session), known, at(12))));
+        assert!(refusal.to_string().contains("there is no alert"), "{refusal}");
     });
 }

@@ -51,7 +51,7 @@ pub(crate) fn seen(jobs: &[Definition], at: Time) -> JobsSeen {
     JobsSeen {
         records: jobs.iter().map(record).collect(),
         file: SeenFile::Read,
-        removed: None,
+        removed: BTreeSet::new(),
         zone: Tz::UTC,
         at,
     }
@@ -425,7 +425,7 @@ fn a_job_that_is_gone_is_listed_until_somebody_knows_of_it_and_a_removed_one_not
         _ => None,
     };
     let removed = JobsSeen {
-        removed: Some("dish".parse().unwrap()),
+        removed: BTreeSet::from(["dish".parse().unwrap()]),
         ..seen(&[job("disk", "0 * * * *"), job("b", "0 9 * * *")], when(at))
     };
     home.store.step(|t| t.sync_jobs(&removed)).unwrap();
@@ -466,6 +466,39 @@ fn one_bad_record_harms_no_other_job_and_does_not_fire() {
 }
 
 #[test]
+fn a_record_that_is_broken_has_an_alert_until_it_is_whole_or_gone() {
+    let bad = |id: &str| SeenRecord {
+        definition: None,
+        faults: vec!["schedule 7: must be a text".to_owned()],
+        ..record(&job(id, "7"))
+    };
+    let nobody =
+        |why: &str| SeenRecord { id: None, text: why.to_owned(), faults: vec![why.to_owned()], ..bad("x") };
+    let mut home = Home::with(&[], "2026-08-21T08:00:00Z");
+    let mut alerts = |records: Vec<SeenRecord>| {
+        let seen = JobsSeen { records, ..seen(&[], when("2026-08-21T08:00:00Z")) };
+        home.store.step(|t| t.sync_jobs(&seen)).unwrap();
+        let open = home.store.queries().alerts(9).unwrap();
+        open.into_iter().map(|alert| (alert.words, alert.raises)).collect::<Vec<_>>()
+    };
+    let of_record = |id: &str| (format!("job {id} can't be used: schedule 7: must be a text"), 1);
+    let whole = || record(&job("a", "0 9 * * *"));
+    assert_eq!(alerts(vec![bad("a"), bad("b")]), [of_record("a"), of_record("b")]);
+    assert_eq!(alerts(vec![bad("b"), whole()]), [of_record("b")], "one that moved is the same");
+    let [gone] = &alerts(vec![whole()])[..] else { panic!() };
+    assert!(gone.0.starts_with("job b is gone from jobs.json"), "{gone:?}");
+    assert_eq!(alerts(vec![whole(), bad("b")]), [of_record("b")], "back, and as broken as before");
+    assert_eq!(alerts(vec![whole(), record(&job("b", "0 9 * * *"))]), []);
+
+    let words = |n, more: &str| format!("record {n} of jobs.json can't be used: id: missing{more}");
+    let b = || record(&job("b", "0 9 * * *"));
+    assert_eq!(alerts(vec![whole(), nobody("id: missing"), b()]), [(words(2, ""), 1)]);
+    let two = vec![nobody("id: missing"), whole(), b(), nobody("no object")];
+    assert_eq!(alerts(two), [(words(1, "; and 1 more"), 2)]);
+    assert_eq!(alerts(vec![whole(), b()]), []);
+}
+
+#[test]
 fn a_job_is_flagged_at_the_third_failure_in_a_row_until_it_works() {
     let mut home = Home::with(&[job("a", "0 * * * *")], "2026-08-21T08:30:00Z");
     let mut run_to = |hour: u32, state| {
@@ -473,18 +506,25 @@ fn a_job_is_flagged_at_the_third_failure_in_a_row_until_it_works() {
         let now = format!("2026-08-21T{hour:02}:00:01Z");
         let claimed = home.claim("t", &now).unwrap();
         home.store.step(|t| t.end_execution(&ended(key(&claimed, "t"), state, when(&now)))).unwrap();
-        (home.row("a").state, home.store.queries().alerts(9).unwrap().len())
+        let alerts = home.store.queries().alerts(9).unwrap();
+        let words: Vec<String> = alerts.iter().map(|alert| alert.words.clone()).collect();
+        assert_eq!(
+            home.store.queries().counts().unwrap().needs_you,
+            alerts.iter().filter(|it| it.needs_you()).count()
+        );
+        (home.row("a").state, alerts.iter().filter(|alert| alert.needs_you()).count(), words.join(", "))
     };
     let (fails, cut) = (ExecutionState::Failed, ExecutionState::Interrupted);
     for (hour, state, expected) in [
-        (9, fails, (JobState::Scheduled, 0)),
-        (10, fails, (JobState::Scheduled, 0)),
-        (11, cut, (JobState::Scheduled, 0)),
-        (12, ExecutionState::TimedOut, (JobState::Flagged, 1)),
-        (13, fails, (JobState::Flagged, 1)),
-        (14, ExecutionState::Succeeded, (JobState::Scheduled, 0)),
+        (9, fails, (JobState::Scheduled, 0, "job a failed once")),
+        (10, fails, (JobState::Scheduled, 0, "job a failed 2 times in a row")),
+        (11, cut, (JobState::Scheduled, 0, "job a failed 2 times in a row")),
+        (12, ExecutionState::TimedOut, (JobState::Flagged, 1, "job a failed 3 times in a row")),
+        (13, fails, (JobState::Flagged, 1, "job a failed 4 times in a row")),
+        (14, ExecutionState::Succeeded, (JobState::Scheduled, 0, "")),
     ] {
-        assert_eq!(run_to(hour, state), expected, "{hour}");
+        let (row, needs, words) = run_to(hour, state);
+        assert_eq!((row, needs, words.as_str()), expected, "{hour}");
     }
 }
 

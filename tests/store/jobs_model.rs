@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono_tz::Tz;
 
 use switchboard::domain::Time;
-use switchboard::domain::alert::{AlertChange, AlertKey, by_cron_event, by_job_event};
+use switchboard::domain::alert::{
+    AlertChange, AlertKey, by_cron_event, by_failures, by_job_event, by_nobodys_records,
+};
 use switchboard::domain::api::{
     EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
     TimelineRow,
@@ -95,22 +97,24 @@ fn is_busy(execution: &&Execution) -> bool {
 
 impl Model {
     fn tell_job(&mut self, job: &JobId, what: JobEvent, at: Time) {
-        let alert = by_job_event(job, &what);
+        let alerts = by_job_event(job, &what);
         self.tell(None, EventKind::Job { job: job.clone(), what }, at);
-        self.change_alert(alert, at);
+        self.change_alerts(alerts, at);
     }
 
     fn tell_cron(&mut self, what: CronEvent, at: Time) {
         let alert = by_cron_event(&what);
         self.tell(None, EventKind::Cron(what), at);
-        self.change_alert(alert, at);
+        self.change_alerts(alert, at);
     }
 
-    fn change_alert(&mut self, change: Option<AlertChange>, at: Time) {
-        match change {
-            Some(AlertChange::Raise(new)) => self.raise(&new, at),
-            Some(AlertChange::Resolve(key)) => drop(self.resolve(&key, at)),
-            None => {}
+    fn change_alerts(&mut self, changes: impl IntoIterator<Item = AlertChange>, at: Time) {
+        for change in changes {
+            match change {
+                AlertChange::Raise(new) => self.raise(&new, at),
+                AlertChange::Resolve(key) => drop(self.resolve(&key, at)),
+                AlertChange::Recover { key, words } => self.recover(&key, &words, at),
+            }
         }
     }
 
@@ -257,10 +261,13 @@ impl Model {
         job
     }
 
-    fn count_end(&mut self, job: &JobId, state: ExecutionState, at: Time) {
+    fn count_end(&mut self, job: &JobId, state: ExecutionState, why: Option<&str>, at: Time) {
+        let failures = self.job_mut(job).standing.failures;
         if let Some(news) = self.job_mut(job).standing.run_ended(state) {
             self.tell_job(job, news, at);
         }
+        let now = self.job_mut(job).standing.failures;
+        self.change_alerts(by_failures(job, failures, now, why), at);
         self.settle_job(job, at);
     }
 
@@ -387,7 +394,12 @@ impl JobTransitions for Model {
             self.drop_waiting(&id, "it is gone from jobs.json", seen.at);
             synced.vanished += 1;
         }
-        let news = self.jobs.unowned != unowned || synced != Synced::default();
+        let others = self.jobs.unowned != unowned;
+        let news = others || synced != Synced::default();
+        if others {
+            let broken = unowned.iter().map(|(place, record)| (*place, &record.faults[..]));
+            self.change_alerts([by_nobodys_records(broken)], seen.at);
+        }
         self.jobs.unowned = unowned;
         let file = match seen.file {
             SeenFile::Read => JobsFileState::Read { at: seen.at },
@@ -403,6 +415,23 @@ impl JobTransitions for Model {
             self.tell_cron(CronEvent::FileRead { jobs, in_error }, seen.at);
         }
         Ok(synced)
+    }
+
+    fn rename_job(&mut self, from: &JobId, to: &JobId, at: Time) -> Result<()> {
+        self.in_file(from)?;
+        if self.jobs.jobs.contains_key(to) {
+            return nothing(format!("job {to} is known already"));
+        }
+        let job = self.jobs.jobs.remove(from).unwrap();
+        self.jobs.jobs.insert(to.clone(), job);
+        for execution in self.jobs.executions.iter_mut().filter(|it| it.job == *from) {
+            execution.job = to.clone();
+        }
+        for key in AlertKey::OF_JOBS {
+            self.rename_alert(&key(from), &key(to), to);
+        }
+        self.tell_job(to, JobEvent::Renamed { from: from.clone() }, at);
+        Ok(())
     }
 
     fn jobs_unreadable(&mut self, trouble: &FileTrouble, at: Time) -> Result<()> {
@@ -585,7 +614,7 @@ impl JobTransitions for Model {
                 self.tell_job(&job, JobEvent::Delivery { execution: id, target, state: *state, words }, *at);
             }
         }
-        self.count_end(&job, end.state, end.at);
+        self.count_end(&job, end.state, end.why.as_deref(), end.at);
         Ok(Held::Ours)
     }
 
@@ -639,8 +668,8 @@ impl JobTransitions for Model {
                     self.tell_job(&execution.job, JobEvent::Restored { execution: execution.id }, heir.at);
                 }
                 Err((state, why)) => {
-                    let job = self.over(execution.id, state, Some(why), heir.at);
-                    self.count_end(&job, state, heir.at);
+                    let job = self.over(execution.id, state, Some(why.clone()), heir.at);
+                    self.count_end(&job, state, Some(&why), heir.at);
                 }
             }
         }
@@ -673,8 +702,9 @@ impl JobTransitions for Model {
             if gone && self.busy_of(&id).is_empty() {
                 self.jobs.jobs.remove(&id);
                 self.jobs.executions.retain(|it| it.job != id);
-                self.resolve(&AlertKey::vanished_job(&id), before);
-                self.resolve(&AlertKey::failing_job(&id), before);
+                for key in AlertKey::OF_JOBS {
+                    self.resolve(&key(&id), before);
+                }
                 forgotten += 1;
                 continue;
             }
@@ -739,6 +769,10 @@ impl JobQueries for Model {
             warnings: Vec::new(),
             history: self.of_job(id).rev().take(50).cloned().collect(),
         })))
+    }
+
+    fn gone_since(&self, job: &JobId) -> Result<Option<Time>> {
+        Ok(self.jobs.jobs.get(job).and_then(|job| job.standing.vanished_at))
     }
 
     fn stored_records(&self) -> Result<Vec<String>> {

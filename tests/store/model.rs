@@ -13,6 +13,7 @@ use switchboard::domain::api::{
 };
 use switchboard::domain::approval::{Approval, Decision, Ending};
 use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing, named_by, with_ours};
+use switchboard::domain::cron::JobId;
 use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, ToolResult};
@@ -1156,6 +1157,19 @@ impl Model {
         true
     }
 
+    pub(crate) fn recover(&mut self, key: &AlertKey, words: &str, at: Time) {
+        if let Some(alert) = self.alerts.get(key).cloned().and_then(|alert| alert.recovered(words, at)) {
+            self.keep_alert(&alert, EventKind::AlertResolved { alert: key.clone() }, at);
+        }
+    }
+
+    pub(crate) fn rename_alert(&mut self, from: &AlertKey, to: &AlertKey, of: &JobId) {
+        if let Some(alert) = self.alerts.remove(from) {
+            let alert = Alert { key: to.clone(), subject: AlertSubject::Job(of.clone()), ..alert };
+            self.alerts.insert(to.clone(), alert);
+        }
+    }
+
     fn keep_alert(&mut self, alert: &Alert, kind: EventKind, at: Time) {
         self.alerts.insert(alert.key.clone(), alert.clone());
         let session = match &alert.subject {
@@ -1904,11 +1918,18 @@ impl Transitions for Model {
         Ok(alert)
     }
 
-    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()> {
+    fn alert_told(
+        &mut self,
+        key: &AlertKey,
+        raised_at: Time,
+        news: u32,
+        failure: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
         let Some(alert) = self.alerts.get(key).filter(|alert| alert.raised_at == raised_at) else {
             return Ok(());
         };
-        let alert = alert.clone().tried(failure, at);
+        let alert = alert.clone().tried(news, failure, at);
         let (key, times) = (key.clone(), alert.told.times);
         let kind = match failure {
             Some(why) => EventKind::AlertNotTold { alert: key, why: why.to_owned() },
@@ -1916,6 +1937,12 @@ impl Transitions for Model {
         };
         self.keep_alert(&alert, kind, at);
         Ok(())
+    }
+
+    fn prune_alerts(&mut self, before: Time) -> Result<usize> {
+        let all = self.alerts.len();
+        self.alerts.retain(|_, alert| alert.resolved_at.is_none_or(|at| at >= before));
+        Ok(all - self.alerts.len())
     }
 
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {
@@ -2316,8 +2343,10 @@ impl Queries for Model {
     }
 
     fn alerts_to_tell(&self, limit: usize) -> Result<Vec<Alert>> {
-        let mut open: Vec<Alert> = self.alerts.values().filter(|alert| alert.needs_you()).cloned().collect();
-        open.sort_by_key(|alert| (alert.told.tried_at, alert.raised_at, alert.key.clone()));
+        let mut open: Vec<Alert> = self.alerts.values().filter(|alert| alert.is_to_tell()).cloned().collect();
+        open.sort_by_key(|alert| {
+            (alert.news <= alert.told.news, alert.told.tried_at, alert.raised_at, alert.key.clone())
+        });
         open.truncate(limit);
         Ok(open)
     }

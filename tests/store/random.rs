@@ -6,6 +6,7 @@
 
 use chrono_tz::Tz;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, RaisedBy, Subject};
@@ -88,6 +89,7 @@ enum Op {
     EndRun { claim: usize, state: ExecutionState },
     SettleDelivery { pending: usize, state: DeliveryState },
     Free { dead: usize },
+    RenameJob { job: usize, to: usize },
     PauseJob { job: usize },
     ResumeJob { job: usize },
     PruneJobs { keep: usize },
@@ -245,6 +247,7 @@ fn job_op() -> impl Strategy<Value = Op> {
         5 => (n(), state).prop_map(|(claim, state)| Op::EndRun { claim, state }),
         2 => (n(), settled).prop_map(|(pending, state)| Op::SettleDelivery { pending, state }),
         2 => n().prop_map(|dead| Op::Free { dead }),
+        2 => (n(), n()).prop_map(|(job, to)| Op::RenameJob { job, to }),
         1 => n().prop_map(|job| Op::PauseJob { job }),
         2 => n().prop_map(|job| Op::ResumeJob { job }),
         1 => (0..4_usize).prop_map(|keep| Op::PruneJobs { keep }),
@@ -445,7 +448,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::RaiseAlert { session: n, by } => {
             let (session, words) = (session(*n), format!("words of step {}", c.step));
             let key = AlertKey::session(&session);
-            let new = NewAlert { key, subject: Subject::Session(session), words, by: *by };
+            let new = NewAlert { key, subject: Subject::Session(session), words, times: None, by: *by };
             store.raise_alert(&new, now).map(|()| String::new())
         }
         Op::ResolveAlert { session: n } => {
@@ -458,14 +461,21 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             Some(alert) => {
                 // Now and then one that is not the alert of its key any more.
                 let raised_at = if c.step.is_multiple_of(5) { at(-1) } else { alert.raised_at };
-                store.alert_told(&alert.key, raised_at, failure.as_deref(), now).map(|()| String::new())
+                store
+                    .alert_told(&alert.key, raised_at, alert.news, failure.as_deref(), now)
+                    .map(|()| String::new())
             }
             None => said(String::new()),
         },
         Op::SyncJobs { records: number } => {
             let zone = if number.is_multiple_of(7) { Tz::Europe__Berlin } else { Tz::UTC };
-            let seen =
-                JobsSeen { records: records(*number), file: SeenFile::Read, removed: None, zone, at: now };
+            let seen = JobsSeen {
+                records: records(*number),
+                file: SeenFile::Read,
+                removed: BTreeSet::new(),
+                zone,
+                at: now,
+            };
             store.sync_jobs(&seen).map(|synced| format!("{synced:?}"))
         }
         Op::JobsUnreadable { column } => {
@@ -528,10 +538,14 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             let heir = claim(&format!("h{}", c.step), now);
             store.free_executions(&dead, &heir).map(|inherited| format!("{inherited:?}"))
         }
+        Op::RenameJob { job, to } => store.rename_job(&c.job(*job), &c.job(*to), now).map(|()| String::new()),
         Op::PauseJob { job } => store.pause_job(&c.job(*job), Some("holiday"), now).map(|()| String::new()),
         Op::ResumeJob { job } => store.resume_job(&c.job(*job), now).map(|()| String::new()),
         Op::PruneJobs { keep } => store.prune_jobs(at(c.seconds - 60), *keep).map(|count| count.to_string()),
-        Op::Prune { seconds } => store.prune_events(at(*seconds), 10).map(|count| count.to_string()),
+        Op::Prune { seconds } => {
+            let events = store.prune_events(at(*seconds), 10);
+            events.and_then(|events| Ok(format!("{events} {}", store.prune_alerts(at(*seconds))?)))
+        }
         Op::Crash { .. } => {
             store.open_run(&run(c.step as usize + 2, c.seconds)).map(|opened| format!("{opened:?}"))
         }

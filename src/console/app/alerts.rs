@@ -52,10 +52,11 @@ pub(super) fn take(model: &mut Model, mut open: Vec<Alert>) {
         alert.told.failure = alert.told.failure.as_deref().map(|why| one_line(why).into_owned());
     }
     let known = |new: &Alert| {
-        model.alerts.open.iter().any(|old| (&old.key, old.raised_at) == (&new.key, new.raised_at))
+        let same = |old: &&Alert| (&old.key, old.raised_at) == (&new.key, new.raised_at);
+        model.alerts.open.iter().filter(same).any(|old| old.acknowledged_at.is_some() || old.news == new.news)
     };
     if model.alerts.loaded
-        && let Some(new) = open.iter().find(|alert| alert.needs_you() && !known(alert))
+        && let Some(new) = open.iter().find(|alert| alert.acknowledged_at.is_none() && !known(alert))
     {
         model.effects.push(Effect::Ring(new.words.clone()));
     }

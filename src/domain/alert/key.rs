@@ -36,9 +36,30 @@ impl AlertKey {
         Self(format!("reset:{session}"))
     }
 
-    /// A scheduled task that failed several times in a row.
+    /// What the key of a failing job begins with; its id follows.
+    const FAILING_JOB: &str = "job:";
+
+    /// A scheduled task whose last run failed.
     pub fn failing_job(job: &JobId) -> Self {
-        Self(format!("job:{job}"))
+        Self(format!("{}{job}", Self::FAILING_JOB))
+    }
+
+    /// Whether what it is about happens often, so that not every time is told.
+    pub fn is_folded(&self) -> bool {
+        self.0.starts_with(Self::FAILING_JOB)
+    }
+
+    /// A scheduled task whose record can't be used.
+    pub fn broken_record(job: &JobId) -> Self {
+        Self(format!("record:{job}"))
+    }
+
+    /// Each key that an alert about a job may have.
+    pub const OF_JOBS: [fn(&JobId) -> Self; 3] = [Self::failing_job, Self::vanished_job, Self::broken_record];
+
+    /// Records of `jobs.json` that are no job's.
+    pub fn nobodys_records() -> Self {
+        Self("records".to_owned())
     }
 
     /// What the key of a vanished job begins with; its id follows.

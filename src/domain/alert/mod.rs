@@ -4,6 +4,9 @@
 //! of the store that changes the thing itself. A person *acknowledges* it: it stays open, but the badge
 //! does not count it any more and nobody is told again. Raising an open alert once more is counted and
 //! tells nothing new; only after it was resolved a new raise begins it anew.
+//!
+//! The failures of a scheduled task are *folded*: told are the first, the third in a row, then one an hour
+//! with their number, and that it works again. It counts as needing a person from the third on.
 
 mod job;
 mod key;
@@ -13,17 +16,20 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::Time;
-use super::cron::JobId;
+use super::cron::{FLAGGED_FROM, JobId};
 use super::event::count;
 use super::id::SessionId;
 use super::queue::Refusal;
 
-pub use self::job::{AlertChange, by_cron_event, by_job_event};
+pub use self::job::{AlertChange, by_cron_event, by_failures, by_job_event, by_nobodys_records};
 pub use self::key::{AlertKey, BadAlertKey};
 pub use self::session::{SessionAlarm, blocked_reset, left_waiting};
 
 /// After how long a telling that failed is tried again, if the next one is not due before.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
+
+/// A folded alert is told again by itself after this long at the earliest.
+pub const FOLDED_REPEAT: Duration = Duration::from_secs(60 * 60);
 
 /// One thing that blocks on a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +48,8 @@ pub struct Alert {
     pub acknowledged_at: Option<Time>,
     /// When what was wrong was put right.
     pub resolved_at: Option<Time>,
+    /// How many things there were since it was raised that are told at once.
+    pub news: u32,
     /// How the alert command told it.
     pub told: Told,
 }
@@ -65,6 +73,8 @@ pub enum Subject {
 pub struct Told {
     /// How often the alert command did it.
     pub times: u32,
+    /// So many of the alert's news nobody has to be told of any more.
+    pub news: u32,
     /// When it was last tried, with or without success.
     pub tried_at: Option<Time>,
     /// Why the last try failed.
@@ -80,6 +90,8 @@ pub struct NewAlert {
     pub subject: Subject,
     /// Its words, already sanitized.
     pub words: String,
+    /// How often it happened, where whoever raises it counts that; else each raise is one.
+    pub times: Option<u32>,
     /// Who brought it about.
     pub by: RaisedBy,
 }
@@ -119,25 +131,40 @@ impl Told {
 impl Alert {
     /// The alert of a key after it was raised, with what was kept of it before.
     pub fn raised(before: Option<Self>, new: &NewAlert, at: Time) -> Self {
-        let NewAlert { key, subject, words, by } = new.clone();
+        let NewAlert { key, subject, words, times, by } = new.clone();
         match before.filter(Self::is_open) {
-            Some(open) => Self { subject, words, raises: open.raises.saturating_add(1), ..open },
+            Some(open) => {
+                let raises = times.unwrap_or(open.raises.saturating_add(1));
+                let flagged = key.is_folded() && open.raises < FLAGGED_FROM && raises >= FLAGGED_FROM;
+                let news = open.news + u32::from(flagged);
+                Self { subject, words, raises, news, ..open }
+            }
             None => Self {
                 key,
                 subject,
                 words,
                 raised_at: at,
-                raises: 1,
+                raises: times.unwrap_or(1),
                 acknowledged_at: (by == RaisedBy::Operator).then_some(at),
                 resolved_at: None,
+                news: 1,
                 told: Told::default(),
             },
         }
     }
 
-    /// The alert after what was wrong was put right; none if it is not open.
+    /// The alert after what was wrong was put right; none if it is not open. Nobody is told of that.
     pub fn resolved(self, at: Time) -> Option<Self> {
-        self.is_open().then_some(Self { resolved_at: Some(at), ..self })
+        let told = Told { news: self.news, ..self.told.clone() };
+        self.is_open().then_some(Self { resolved_at: Some(at), told, ..self })
+    }
+
+    /// The alert after what was wrong works again, as `words` say; none if it is not open. Whoever was told
+    /// of the trouble is told of its end.
+    pub fn recovered(self, words: &str, at: Time) -> Option<Self> {
+        let resolved = self.resolved(at)?;
+        let news = resolved.news + u32::from(resolved.told.times > 0);
+        Some(Self { words: words.to_owned(), news, ..resolved })
     }
 
     /// The alert after a person said that they know, or took that back.
@@ -156,10 +183,14 @@ impl Alert {
         }
     }
 
-    /// The alert after the command was run for it, with what failed.
-    pub fn tried(self, failure: Option<&str>, at: Time) -> Self {
-        let times = self.told.times + u32::from(failure.is_none());
-        Self { told: Told { times, tried_at: Some(at), failure: failure.map(str::to_owned) }, ..self }
+    /// The alert after the command was run for it as it was with so many `news`, with what failed.
+    pub fn tried(self, news: u32, failure: Option<&str>, at: Time) -> Self {
+        let (times, news) = match failure {
+            None => (self.told.times + 1, news.max(self.told.news)),
+            Some(_) => (self.told.times, self.told.news),
+        };
+        let failure = failure.map(str::to_owned);
+        Self { told: Told { times, news, tried_at: Some(at), failure }, ..self }
     }
 
     /// Whether what it tells of is still so.
@@ -169,22 +200,42 @@ impl Alert {
 
     /// Whether a person must still look: one badge counts these.
     pub fn needs_you(&self) -> bool {
-        self.is_open() && self.acknowledged_at.is_none()
+        self.is_open() && self.acknowledged_at.is_none() && !self.may_pass()
     }
 
-    /// When the alert command is due to tell it: once when it is raised, then after each `repeat` (none:
-    /// never again) as long as nobody acknowledged it. One that could not be told is tried again.
+    /// Whether it is to be told, now or at some time.
+    pub fn is_to_tell(&self) -> bool {
+        self.needs_you() || self.has_news()
+    }
+
+    /// Whether there is something that is told at once, whatever was told before.
+    pub fn has_news(&self) -> bool {
+        self.news > self.told.news && (self.acknowledged_at.is_none() || !self.is_open())
+    }
+
+    /// When the alert command is due to tell it: once for each news, then after each `repeat` (none: never
+    /// again) as long as it needs a person. One that could not be told is tried again.
     pub fn due(&self, repeat: Option<Duration>) -> Option<Time> {
-        if !self.needs_you() {
+        if !self.is_to_tell() {
             return None;
         }
         let Some(tried_at) = self.told.tried_at else { return Some(self.raised_at) };
-        let pause = match (&self.told.failure, repeat) {
-            (None, repeat) => repeat,
+        let again = match self.key.is_folded() {
+            true => repeat.map(|repeat| repeat.max(FOLDED_REPEAT)),
+            false => repeat,
+        };
+        let pause = match (&self.told.failure, again) {
+            (None, _) if self.has_news() => Some(Duration::ZERO),
+            (None, again) => again,
             (Some(_), None) => Some(RETRY_AFTER),
-            (Some(_), Some(repeat)) => Some(repeat.min(RETRY_AFTER)),
+            (Some(_), Some(again)) => Some(again.min(RETRY_AFTER)),
         };
         pause.map(|pause| tried_at + pause)
+    }
+
+    /// Whether it happened so seldom that the next run may put it right.
+    fn may_pass(&self) -> bool {
+        self.key.is_folded() && self.raises < FLAGGED_FROM
     }
 }
 
@@ -205,6 +256,7 @@ mod tests {
             key: AlertKey::session(&session),
             subject: Subject::Session(session),
             words: words.to_owned(),
+            times: None,
             by: RaisedBy::Itself,
         }
     }
@@ -215,7 +267,7 @@ mod tests {
 
     #[test]
     fn raising_an_open_alert_again_is_counted_and_tells_nothing_new() {
-        let told = raised().tried(None, at(11));
+        let told = raised().tried(1, None, at(11));
         let again = Alert::raised(Some(told.clone()), &new("more stuck"), at(20));
         let due = again.due(REPEAT);
         assert_eq!(again, Alert { words: "more stuck".to_owned(), raises: 2, ..told });
@@ -248,20 +300,20 @@ mod tests {
     fn the_command_is_due_at_once_and_then_after_each_repeat() {
         let alert = raised();
         assert_eq!(alert.due(REPEAT), Some(at(10)));
-        let told = alert.tried(None, at(12));
+        let told = alert.tried(1, None, at(12));
         assert_eq!((told.due(REPEAT), told.due(None)), (Some(at(912)), None));
-        let twice = told.tried(None, at(950));
+        let twice = told.tried(1, None, at(950));
         assert_eq!((twice.told.times, twice.due(REPEAT)), (2, Some(at(1850))));
         assert_eq!(twice.resolved(at(951)).unwrap().due(REPEAT), None);
     }
 
     #[test]
     fn what_could_not_be_told_is_tried_again_even_where_nothing_is_repeated() {
-        let failed = raised().tried(Some("exit status 7"), at(12));
+        let failed = raised().tried(1, Some("exit status 7"), at(12));
         assert_eq!((failed.told.times, failed.told.failure.as_deref()), (0, Some("exit status 7")));
         assert_eq!((failed.due(REPEAT), failed.due(None)), (Some(at(312)), Some(at(312))));
         assert_eq!(failed.due(Some(Duration::from_secs(60))), Some(at(72)));
-        let told = failed.tried(None, at(312));
+        let told = failed.tried(1, None, at(312));
         assert_eq!((told.told.failure.clone(), told.due(None)), (None, None));
     }
 

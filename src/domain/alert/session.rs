@@ -34,6 +34,7 @@ impl SessionAlarm {
             key: AlertKey::session(session),
             subject: Subject::Session(session.clone()),
             words: self.words(&one_line(name), error),
+            times: None,
             by: match self {
                 Self::Suspended(SuspendReason::Operator) => RaisedBy::Operator,
                 Self::Suspended(SuspendReason::StuckLoop) | Self::BackendDead => RaisedBy::Itself,
@@ -66,6 +67,7 @@ pub fn blocked_reset(session: &SessionId, name: &str, block: &ToldBlock) -> NewA
             block.block.reason.as_str(),
             one_line(&why)
         ),
+        times: None,
         by: RaisedBy::Itself,
     }
 }
@@ -80,6 +82,7 @@ pub fn left_waiting(from: &SessionId, follows: &SessionId, name: &str, items: us
             one_line(name),
             count(items, "item")
         ),
+        times: None,
         by: RaisedBy::Itself,
     }
 }

@@ -206,6 +206,7 @@ impl Question {
             key: AlertKey::approval(session),
             subject: Subject::Session(session.clone()),
             words: format!("{} asks: {}; /approve or /deny answers", one_line(name), self.line()),
+            times: None,
             by: RaisedBy::Itself,
         }
     }

@@ -31,6 +31,11 @@ pub enum JobEvent {
     Vanished,
     /// An operator took it out; its state is kept for a while.
     Removed,
+    /// An operator gave it another id: what is known of it went with it.
+    Renamed {
+        /// Its id before.
+        from: JobId,
+    },
     /// No slot of it is taken any more.
     Paused {
         /// Why.
@@ -155,6 +160,7 @@ impl JobEvent {
             Self::InError { why } => format!("job {job} can't be used: {why}"),
             Self::Vanished => format!("job {job} is gone from jobs.json; its state is kept for 30 days"),
             Self::Removed => format!("job {job} was taken out of jobs.json; its state is kept for 30 days"),
+            Self::Renamed { from } => format!("job {job} was job {from} until now"),
             Self::Paused { why: Some(why) } => format!("job {job} paused: {why}"),
             Self::Paused { why: None } => format!("job {job} paused"),
             Self::Resumed { next: at } => format!("job {job} goes on; {}", next(at)),
@@ -290,6 +296,7 @@ mod tests {
             JobEvent::InError { why: why() },
             JobEvent::Vanished,
             JobEvent::Removed,
+            JobEvent::Renamed { from: "before".parse().unwrap() },
             JobEvent::Paused { why: Some(why()) },
             JobEvent::Resumed { next: None },
             JobEvent::Fired { execution, slots: Some(slots), how: How::CatchUp },

@@ -111,6 +111,14 @@ pub enum EditRefused {
 }
 
 impl Edit {
+    /// The job's id before and after, where it gets another one.
+    pub fn rename(&self) -> Option<(&JobId, &JobId)> {
+        match self {
+            Self::Change { id, to, .. } if *id != to.id => Some((id, &to.id)),
+            _ => None,
+        }
+    }
+
     /// Carries out the change on the file as it is now.
     pub fn apply(&self, document: &Document) -> Result<Merged, EditRefused> {
         match self {

@@ -359,8 +359,8 @@ impl JobStanding {
     }
 
     fn became_unusable(&mut self, before: Option<&Definition>, faults: Vec<String>, at: Time) -> Change {
-        self.vanished_at = None;
-        if self.trouble == faults {
+        let was_back = self.vanished_at.take().is_some();
+        if self.trouble == faults && !was_back {
             return Change::default();
         }
         let mut change = self.park(before, "its record could not be used", at);

@@ -17,10 +17,11 @@ use crate::domain::id::ExecutionId;
 use crate::domain::queue::{Gate, Refusal};
 use crate::domain::schedule::{Lattice, Recurrence, Schedule};
 use crate::domain::took::took;
-use crate::engine::commands::{done, undoable, write};
-use crate::engine::shared::{Shared, refusal};
+use crate::engine::commands::{done, undoable};
+use crate::engine::shared::{JOBS_WAIT, Shared, refusal};
 use crate::engine::slash::read;
 use crate::store::jobs_file::{ChangeError, JobsFile, Reading};
+use crate::store::{StoreError, Transitions};
 
 /// A one-shot may be so late when it is made.
 const ONE_SHOT_GRACE: TimeDelta = TimeDelta::seconds(120);
@@ -50,9 +51,10 @@ async fn save(shared: &Arc<Shared>, base: Option<String>, definition: Definition
         (Some(base), Some((id, _))) => Edit::Change { id: id.clone(), base: base.clone(), to: to.clone() },
         _ => Edit::Add { job: to.clone() },
     };
-    if let Changed::Conflict(reply) = changed(shared, edit).await? {
-        return Ok(reply);
-    }
+    let later = match changed(shared, edit).await? {
+        Changed::Done(_, later) => later,
+        Changed::Conflict(reply) => return Ok(reply),
+    };
     let job = to.id.clone();
     let undo = match before {
         None => Some(JobCommand::Remove { job: job.clone() }),
@@ -61,7 +63,10 @@ async fn save(shared: &Arc<Shared>, base: Option<String>, definition: Definition
             was.zip(now).map(|(was, now)| JobCommand::Save { base: Some(now), definition: Box::new(was) })
         }
     };
-    Ok(Reply::Done { words: format!("job {job} saved"), undo: undo.map(|undo| Box::new(Command::Job(undo))) })
+    Ok(Reply::Done {
+        words: format!("job {job} saved{later}"),
+        undo: undo.map(|undo| Box::new(Command::Job(undo))),
+    })
 }
 
 /// The job that a record is of, and what it meant, where that can be read.
@@ -109,11 +114,11 @@ async fn remove(shared: &Arc<Shared>, job: JobId) -> Result<Reply, Refusal> {
     let base = record_of(&shared.cron.files.file, &job).await?;
     let Some(base) = base else { return Err(no_such(&job)) };
     match changed(shared, Edit::Remove { id: job.clone(), base }).await? {
-        Changed::Done(Merged { removed: Some(removed), .. }) => {
+        Changed::Done(Merged { removed: Some(removed), .. }, later) => {
             let undo = Command::Job(JobCommand::PutBack { removed: Box::new(removed) });
-            Ok(undoable(&format!("job {job} removed from jobs.json"), undo))
+            Ok(undoable(&format!("job {job} removed from jobs.json{later}"), undo))
         }
-        Changed::Done(_) => Err(no_such(&job)),
+        Changed::Done(..) => Err(no_such(&job)),
         Changed::Conflict(reply) => Ok(reply),
     }
 }
@@ -122,12 +127,12 @@ async fn put_back(shared: &Arc<Shared>, removed: Removed) -> Result<Reply, Refus
     let job = removed.id.clone();
     match changed(shared, Edit::PutBack { removed }).await? {
         Changed::Conflict(reply) => Ok(reply),
-        Changed::Done(_) => Ok(match job {
+        Changed::Done(_, later) => Ok(match job {
             Some(job) => undoable(
-                &format!("job {job} is in jobs.json again"),
+                &format!("job {job} is in jobs.json again{later}"),
                 Command::Job(JobCommand::Remove { job }),
             ),
-            None => done("the record is in jobs.json again"),
+            None => done(&format!("the record is in jobs.json again{later}")),
         }),
     }
 }
@@ -156,10 +161,7 @@ async fn resume(shared: &Arc<Shared>, job: JobId) -> Result<Reply, Refusal> {
 async fn switch(shared: &Arc<Shared>, job: &JobId, to: Firing) -> Result<&'static str, Refusal> {
     let (file, id) = (shared.cron.files.file.clone(), job.clone());
     match edited(file, Edit::Switch { id, to }).await? {
-        Ok(_) => {
-            synced(shared, None).await.map_err(refusal)?;
-            Ok("")
-        }
+        Ok(_) => taken_over(shared).await,
         Err(error) => {
             tracing::warn!(%job, %error, "jobs.json does not tell yet whether the job fires");
             Ok("; jobs.json says so when it can be written")
@@ -212,14 +214,14 @@ async fn take_stored_copy(shared: &Arc<Shared>) -> Result<Reply, Refusal> {
         }
         None => "the stored copy is jobs.json now".to_owned(),
     };
-    synced(shared, None).await.map_err(refusal)?;
-    Ok(done(&words))
+    let later = taken_over(shared).await?;
+    Ok(done(&format!("{words}{later}")))
 }
 
 /// What came of a change.
 enum Changed {
-    /// The file is as it was to be.
-    Done(Merged),
+    /// The file is as it was to be; with words of what comes later.
+    Done(Merged, &'static str),
     /// The job was changed on both sides: they are shown.
     Conflict(Reply),
 }
@@ -227,21 +229,55 @@ enum Changed {
 /// Changes the file and takes it over.
 async fn changed(shared: &Arc<Shared>, edit: Edit) -> Result<Changed, Refusal> {
     let _turn = shared.cron.files.turn().await;
-    let removed = match &edit {
-        Edit::Remove { id, .. } => Some(id.clone()),
-        _ => None,
-    };
-    match edited(shared.cron.files.file.clone(), edit).await? {
+    if let Some((_, to)) = edit.rename() {
+        no_earlier_job(shared, to).await?;
+    }
+    let files = &shared.cron.files;
+    match edited(files.file.clone(), edit.clone()).await? {
         Ok(merged) => {
-            synced(shared, removed).await.map_err(refusal)?;
-            Ok(Changed::Done(merged))
+            files.note(&edit);
+            let later = taken_over(shared).await?;
+            Ok(Changed::Done(merged, later))
         }
         Err(ChangeError::Refused(EditRefused::Conflict(conflict))) => {
-            synced(shared, None).await.map_err(refusal)?;
+            taken_over(shared).await?;
             let mine = conflict.mine.unwrap_or_default();
             Ok(Changed::Conflict(Reply::JobConflict { mine, theirs: conflict.theirs }))
         }
         Err(error) => Err(refused(&error)),
+    }
+}
+
+/// Makes one transition, or refuses it soon where the store can't be written.
+async fn write<T, F>(shared: &Shared, transition: F) -> Result<T, Refusal>
+where
+    T: Send + 'static,
+    F: FnMut(&mut dyn Transitions) -> Result<T, StoreError> + Send + 'static,
+{
+    shared.store.write_within(JOBS_WAIT, transition).await.map_err(refusal)
+}
+
+/// Takes over what was just written to the file. Where the store can't be written that is done later; the
+/// words say so. The caller has the file's turn.
+async fn taken_over(shared: &Shared) -> Result<&'static str, Refusal> {
+    match synced(shared).await {
+        Ok(()) => Ok(""),
+        Err(StoreError::Unavailable { why }) => {
+            tracing::warn!(why, "jobs.json is written and not taken over yet");
+            Ok("; it counts as soon as the store can be written")
+        }
+        Err(error) => Err(refusal(error)),
+    }
+}
+
+/// Refuses an id under which the history of another job is kept.
+async fn no_earlier_job(shared: &Arc<Shared>, id: &JobId) -> Result<(), Refusal> {
+    let of = id.clone();
+    match read(shared, move |queries| queries.gone_since(&of)).await? {
+        None => Ok(()),
+        Some(_) => Err(Refusal::NothingTo(format!(
+            "there was another job {id} until a short time ago, and its history is kept: choose another id"
+        ))),
     }
 }
 

@@ -1,7 +1,8 @@
 //! `jobs.json` in the hands of the engine: what stands in it is taken over, and commands are written to it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chrono_tz::Tz;
@@ -14,9 +15,9 @@ use crate::domain::cron::document::{Document, Entry};
 use crate::domain::cron::merge::Edit;
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{Fault, JobId};
-use crate::engine::shared::Shared;
+use crate::engine::shared::{JOBS_WAIT, Shared};
 use crate::store::jobs_file::{JobsFile, Reading};
-use crate::store::{JobsSeen, SeenFile, SeenRecord, StoreError};
+use crate::store::{JobsSeen, SeenFile, SeenRecord, StoreError, Transitions};
 
 /// What could not be taken over is read again after this long.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -26,16 +27,44 @@ pub(super) struct Files {
     pub(super) file: JobsFile,
     /// Readings and changes come one after the other, so that the store follows the file's own order.
     turn: tokio::sync::Mutex<()>,
+    /// What operators did to the file that the store does not know yet.
+    by_operator: Mutex<ByOperator>,
+}
+
+/// What can't be told from the file alone: who took a job out, and that a new one is an old one.
+#[derive(Debug, Clone, Default)]
+struct ByOperator {
+    removed: BTreeSet<JobId>,
+    /// Ids before and after.
+    renamed: Vec<(JobId, JobId)>,
 }
 
 impl Files {
     pub(super) fn new(home: &Home) -> Self {
-        Self { file: JobsFile::new(home.jobs_file()), turn: tokio::sync::Mutex::default() }
+        Self {
+            file: JobsFile::new(home.jobs_file()),
+            turn: tokio::sync::Mutex::default(),
+            by_operator: Mutex::default(),
+        }
     }
 
     /// Waits until nobody else reads or changes the file.
     pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
+    }
+
+    /// Remembers what an operator's edit did that can't be told from the file alone, until the file is taken
+    /// over. The caller has its turn.
+    pub(super) fn note(&self, edit: &Edit) {
+        let mut by_operator = self.by_operator();
+        if let Edit::Remove { id, .. } = edit {
+            by_operator.removed.insert(id.clone());
+        }
+        by_operator.renamed.extend(edit.rename().map(|(from, to)| (from.clone(), to.clone())));
+    }
+
+    fn by_operator(&self) -> MutexGuard<'_, ByOperator> {
+        self.by_operator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,20 +93,40 @@ pub(super) async fn read(shared: &Shared) {
 
 async fn take_over(shared: &Shared) -> Result<(), StoreError> {
     let _turn = shared.cron.files.turn().await;
-    synced(shared, None).await
+    synced(shared).await
 }
 
-/// Takes over what stands in the file, from which an operator has just `removed` a job. The caller has its turn.
-pub(super) async fn synced(shared: &Shared, removed: Option<JobId>) -> Result<(), StoreError> {
+/// Takes over what stands in the file, with what operators did to it. The caller has its turn.
+pub(super) async fn synced(shared: &Shared) -> Result<(), StoreError> {
     write_what_waits(shared).await?;
     let (file, zone, at) = (shared.cron.files.file.clone(), shared.settings.timezone, shared.now());
     let read = tokio::task::spawn_blocking(move || seen(&file.read(), zone, at)).await;
     match read.map_err(|_| StoreError::Closed)? {
         Ok(seen) => {
+            let ByOperator { removed, renamed } = shared.cron.files.by_operator().clone();
             let seen = JobsSeen { removed, ..seen };
-            shared.store.write(move |store| store.sync_jobs(&seen)).await.map(|_| ())
+            let step = move |store: &mut dyn Transitions| {
+                renamed.iter().try_for_each(|(from, to)| carry_along(store, from, to, seen.at))?;
+                store.sync_jobs(&seen)
+            };
+            shared.store.write_within(JOBS_WAIT, step).await?;
+            *shared.cron.files.by_operator() = ByOperator::default();
+            Ok(())
         }
-        Err(trouble) => shared.store.write(move |store| store.jobs_unreadable(&trouble, at)).await,
+        Err(trouble) => {
+            shared.store.write_within(JOBS_WAIT, move |store| store.jobs_unreadable(&trouble, at)).await
+        }
+    }
+}
+
+/// What is known of a job goes with it to its new id. Where that can't be, one job is gone and one is new.
+fn carry_along(store: &mut dyn Transitions, from: &JobId, to: &JobId, at: Time) -> Result<(), StoreError> {
+    match store.rename_job(from, to, at) {
+        Err(StoreError::Refused(refusal)) => {
+            tracing::warn!(%from, %to, %refusal, "the history of a job that was renamed stays with its old id");
+            Ok(())
+        }
+        done => done,
     }
 }
 
@@ -102,12 +151,12 @@ async fn write_what_waits(shared: &Shared) -> Result<(), StoreError> {
 fn seen(reading: &Reading, zone: Tz, at: Time) -> Result<JobsSeen, FileTrouble> {
     match reading {
         Reading::Missing => {
-            Ok(JobsSeen { records: Vec::new(), file: SeenFile::Missing, removed: None, zone, at })
+            Ok(JobsSeen { records: Vec::new(), file: SeenFile::Missing, removed: BTreeSet::new(), zone, at })
         }
         Reading::Unreadable(unreadable) => Err(FileTrouble::from(unreadable)),
         Reading::Read(document, _) => {
             let records = document.entries().iter().map(|entry| record(document, entry, zone, at)).collect();
-            Ok(JobsSeen { records, file: SeenFile::Read, removed: None, zone, at })
+            Ok(JobsSeen { records, file: SeenFile::Read, removed: BTreeSet::new(), zone, at })
         }
     }
 }

@@ -231,8 +231,10 @@ pub(super) fn alert(row: &Row<'_>) -> rusqlite::Result<Alert> {
         raises: row.get("raises")?,
         acknowledged_at: optional_time(row, "acknowledged_at")?,
         resolved_at: optional_time(row, "resolved_at")?,
+        news: row.get("news")?,
         told: Told {
             times: row.get("told")?,
+            news: row.get("told_news")?,
             tried_at: optional_time(row, "tried_at")?,
             failure: row.get("failure")?,
         },

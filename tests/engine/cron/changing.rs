@@ -3,7 +3,8 @@
 use std::fs;
 
 use pretty_assertions::assert_eq;
-use switchboard::domain::api::{Command, JobCommand, JobState, JobsFileState, Reply};
+use switchboard::domain::alert::Alert;
+use switchboard::domain::api::{Answer, Command, JobCommand, JobState, JobsFileState, Query, Reply};
 use switchboard::domain::cron::{CronEvent, Definition, ExecutionState, JobId};
 use switchboard::domain::event::EventKind;
 
@@ -101,6 +102,67 @@ async fn a_change_of_another_job_on_disk_is_kept_by_an_edit() {
     let save = JobCommand::Save { base: Some(detail.record), definition: Box::new(to) };
     world.job_command(save).await.unwrap();
     assert_eq!(file(&world), theirs.replacen("\"look\"", "\"mine\"", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_is_given_another_id_takes_its_history_its_state_and_its_alerts_along() {
+    let mut world = world().await;
+    world.advance_to(at(12, 30)).await;
+    world.agent.next_turn().await.fail("no route");
+    world.run_ended().await;
+    let before = world.job("a").await;
+    let to = Definition { id: "renamed".parse().unwrap(), ..*before.definition.unwrap() };
+    let save = JobCommand::Save { base: Some(before.record), definition: Box::new(to) };
+    let reply = world.job_command(save).await.unwrap();
+    assert_eq!(file(&world), FILE.replacen("\"a\"", "\"renamed\"", 1));
+    let after = world.job("renamed").await;
+    assert_eq!((after.row.next, after.row.failures), (before.row.next, 1));
+    assert_eq!(world.told("renamed").await, ["on_time 12:30 failed"]);
+    assert_eq!(world.executions("a").await, []);
+    assert_eq!(world.executions("renamed").await[0].deliveries.len(), 1);
+    let log = world.log().await;
+    assert!(log.contains(&"job renamed was job a until now".to_owned()), "{log:?}");
+    let alerts = || async {
+        match world.engine.query(Query::Alerts { limit: 9 }).await.unwrap() {
+            Answer::Alerts(alerts) => alerts,
+            other => panic!("{other:?}"),
+        }
+    };
+    let keys = |alerts: Vec<Alert>| alerts.iter().map(|it| it.key.to_string()).collect::<Vec<_>>();
+    assert_eq!(keys(alerts().await), ["job:renamed"], "nothing is told to be gone");
+    undo(&world, reply).await;
+    assert_eq!((file(&world).as_str(), keys(alerts().await)), (FILE, vec!["job:a".to_owned()]));
+    assert_eq!(world.told("a").await, ["on_time 12:30 failed"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_runs_while_it_is_given_another_id_ends_under_the_new_one() {
+    let mut world = world().await;
+    world.advance_to(at(12, 30)).await;
+    let turn = world.agent.next_turn().await;
+    let detail = world.job("a").await;
+    let to = Definition { id: "renamed".parse().unwrap(), ..*detail.definition.unwrap() };
+    let save = JobCommand::Save { base: Some(detail.record), definition: Box::new(to) };
+    world.job_command(save).await.unwrap();
+    turn.answer("done").await;
+    world.run_ended().await;
+    assert_eq!(world.told("renamed").await, ["on_time 12:30 succeeded"]);
+    assert_eq!(world.job("renamed").await.row.state, JobState::Scheduled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_under_which_the_history_of_another_job_is_kept_is_refused() {
+    let world = world().await;
+    world.job_command(JobCommand::Remove { job: "b".parse().unwrap() }).await.unwrap();
+    let (detail, text) = (world.job("a").await, file(&world));
+    let to = Definition { id: "b".parse().unwrap(), ..*detail.definition.unwrap() };
+    let save = JobCommand::Save { base: Some(detail.record), definition: Box::new(to) };
+    let refused = world.refused(save).await;
+    assert!(
+        refused.contains("there was another job b") && refused.contains("choose another id"),
+        "{refused}"
+    );
+    assert_eq!(file(&world), text);
 }
 
 #[tokio::test(start_paused = true)]

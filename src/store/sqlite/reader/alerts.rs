@@ -17,8 +17,8 @@ impl Reader<'_> {
 
     pub(super) fn alerts_to_tell(&self, limit: usize) -> Result<Vec<Alert>> {
         self.rows(
-            "SELECT * FROM alerts WHERE resolved_at IS NULL AND acknowledged_at IS NULL
-             ORDER BY tried_at, raised_at, key LIMIT ?1",
+            "SELECT * FROM alerts WHERE to_tell = 1
+             ORDER BY news <= told_news, tried_at, raised_at, key LIMIT ?1",
             (at_most(limit),),
             columns::alert,
         )

@@ -12,8 +12,7 @@ impl Reader<'_> {
     pub(super) fn counts(&self) -> Result<Counts> {
         self.only(
             "SELECT live_sessions,
-                 (SELECT count(*) FROM alerts WHERE resolved_at IS NULL AND acknowledged_at IS NULL)
-                     AS needs_you,
+                 (SELECT count(*) FROM alerts WHERE needs_you = 1) AS needs_you,
                  (SELECT count(*) FROM sessions WHERE ended_at IS NULL AND rank = ?1) AS running,
                  (SELECT count(*) FROM items WHERE state = 'waiting') AS waiting,
                  (SELECT count(*) FROM sessions WHERE marker IS NOT NULL AND ended_at IS NULL) AS marked,

@@ -132,6 +132,11 @@ impl JobQueries for Reader<'_> {
         }
     }
 
+    fn gone_since(&self, job: &JobId) -> Result<Option<Time>> {
+        let gone = "SELECT vanished_at FROM jobs WHERE id = ?1 AND vanished_at IS NOT NULL";
+        self.first(gone, (job,), |row| time(row, "vanished_at"))
+    }
+
     fn stored_records(&self) -> Result<Vec<String>> {
         self.rows("SELECT text FROM job_records WHERE place IS NOT NULL ORDER BY place", (), |row| row.get(0))
     }

@@ -7,6 +7,7 @@ use super::standing::Standing;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, Alert, AlertChange, AlertKey, NewAlert, Subject};
+use crate::domain::cron::JobId;
 use crate::domain::event::EventKind;
 use crate::store::Result;
 
@@ -40,6 +41,7 @@ impl Tx<'_> {
         &mut self,
         key: &AlertKey,
         raised_at: Time,
+        news: u32,
         failure: Option<&str>,
         at: Time,
     ) -> Result<()> {
@@ -47,13 +49,17 @@ impl Tx<'_> {
         let Some(alert) = self.alert(key)?.filter(|alert| alert.raised_at == raised_at) else {
             return Ok(());
         };
-        let alert = alert.tried(failure, at);
+        let alert = alert.tried(news, failure, at);
         self.keep_alert(&alert)?;
         let kind = match failure {
             None => EventKind::AlertTold { alert: key.clone(), times: alert.told.times },
             Some(why) => EventKind::AlertNotTold { alert: key.clone(), why: why.to_owned() },
         };
         self.tell_alert(&alert.subject, kind, at)
+    }
+
+    pub(super) fn prune_alerts(&mut self, before: Time) -> Result<usize> {
+        self.execute("DELETE FROM alerts WHERE resolved_at < ?1", (Millis(before),))
     }
 
     /// Raises or resolves the alert of a session after its hold or its marker changed.
@@ -89,13 +95,23 @@ impl Tx<'_> {
         }
     }
 
-    /// Does to an alert what an event does to it.
-    pub(super) fn change_alert(&mut self, change: Option<AlertChange>, at: Time) -> Result<()> {
-        match change {
-            Some(AlertChange::Raise(new)) => self.raise_alert(&new, at),
-            Some(AlertChange::Resolve(key)) => self.resolve_alert(&key, at).map(|_| ()),
-            None => Ok(()),
-        }
+    /// Does to alerts what something that happened does to them.
+    pub(super) fn change_alerts(
+        &mut self,
+        changes: impl IntoIterator<Item = AlertChange>,
+        at: Time,
+    ) -> Result<()> {
+        changes.into_iter().try_for_each(|change| match change {
+            AlertChange::Raise(new) => self.raise_alert(&new, at),
+            AlertChange::Resolve(key) => self.resolve_alert(&key, at).map(|_| ()),
+            AlertChange::Recover { key, words } => {
+                let Some(alert) = self.alert(&key)?.and_then(|alert| alert.recovered(&words, at)) else {
+                    return Ok(());
+                };
+                self.keep_alert(&alert)?;
+                self.tell_alert(&alert.subject, EventKind::AlertResolved { alert: key }, at)
+            }
+        })
     }
 
     fn keep_raised(&mut self, new: &NewAlert, at: Time) -> Result<EventKind> {
@@ -109,6 +125,13 @@ impl Tx<'_> {
         self.keep_alert(&alert)?;
         let kind = EventKind::AlertResolved { alert: key.clone() };
         Ok(Some((alert, kind)))
+    }
+
+    /// An alert is another job's from now on, in words as in key.
+    pub(super) fn rename_alert(&mut self, from: &AlertKey, to: &AlertKey, of: &JobId) -> Result<()> {
+        let Some(alert) = self.alert(from)? else { return Ok(()) };
+        self.execute("DELETE FROM alerts WHERE key = ?1", (from,))?;
+        self.keep_alert(&Alert { key: to.clone(), subject: Subject::Job(of.clone()), ..alert })
     }
 
     fn tell_alert(&mut self, subject: &Subject, kind: EventKind, at: Time) -> Result<()> {
@@ -125,8 +148,8 @@ impl Tx<'_> {
     fn keep_alert(&mut self, alert: &Alert) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO alerts (key, subject, words, raised_at, raises, acknowledged_at,
-                 resolved_at, told, tried_at, failure)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 resolved_at, news, told, told_news, tried_at, failure, needs_you, to_tell)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             params![
                 alert.key,
                 json(&alert.subject)?,
@@ -135,9 +158,13 @@ impl Tx<'_> {
                 alert.raises,
                 alert.acknowledged_at.map(Millis),
                 alert.resolved_at.map(Millis),
+                alert.news,
                 alert.told.times,
+                alert.told.news,
                 alert.told.tried_at.map(Millis),
                 alert.told.failure,
+                alert.needs_you(),
+                alert.is_to_tell(),
             ],
         )
         .map(|_| ())

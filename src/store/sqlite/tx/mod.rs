@@ -272,8 +272,19 @@ impl Transitions for Tx<'_> {
         self.acknowledge_alert(key, what, at)
     }
 
-    fn alert_told(&mut self, key: &AlertKey, raised_at: Time, failure: Option<&str>, at: Time) -> Result<()> {
-        self.alert_told(key, raised_at, failure, at)
+    fn alert_told(
+        &mut self,
+        key: &AlertKey,
+        raised_at: Time,
+        news: u32,
+        failure: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
+        self.alert_told(key, raised_at, news, failure, at)
+    }
+
+    fn prune_alerts(&mut self, before: Time) -> Result<usize> {
+        self.prune_alerts(before)
     }
 
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {

@@ -82,7 +82,7 @@ impl Tx<'_> {
             (execution.id,),
         )?;
         self.tell_job(&execution.job, JobEvent::Restored { execution: execution.id }, at)?;
-        self.count_end(&execution.job, ExecutionState::Waiting, at)
+        self.count_end(&execution.job, ExecutionState::Waiting, None, at)
     }
 
     fn end_left(
@@ -96,8 +96,8 @@ impl Tx<'_> {
             "UPDATE executions SET state = ?2, ended_at = ?3, why = ?4 WHERE id = ?1",
             (execution.id, state, Millis(at), &why),
         )?;
-        let news = JobEvent::RunEnded { execution: execution.id, state, why: Some(why) };
+        let news = JobEvent::RunEnded { execution: execution.id, state, why: Some(why.clone()) };
         self.tell_job(&execution.job, news, at)?;
-        self.count_end(&execution.job, state, at)
+        self.count_end(&execution.job, state, Some(&why), at)
     }
 }

@@ -176,15 +176,15 @@ impl Tx<'_> {
     }
 
     pub(super) fn tell_job(&mut self, job: &JobId, what: JobEvent, at: Time) -> Result<()> {
-        let alert = by_job_event(job, &what);
+        let alerts = by_job_event(job, &what);
         self.tell(EventKind::Job { job: job.clone(), what }, at)?;
-        self.change_alert(alert, at)
+        self.change_alerts(alerts, at)
     }
 
     pub(super) fn tell_cron(&mut self, what: CronEvent, at: Time) -> Result<()> {
         let alert = by_cron_event(&what);
         self.tell(EventKind::Cron(what), at)?;
-        self.change_alert(alert, at)
+        self.change_alerts(alert, at)
     }
 }
 

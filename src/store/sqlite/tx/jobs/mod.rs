@@ -6,6 +6,7 @@ mod fire;
 mod free;
 mod kept;
 mod prune;
+mod rename;
 mod runs;
 mod sync;
 
@@ -28,6 +29,10 @@ use crate::store::{
 impl JobTransitions for Tx<'_> {
     fn sync_jobs(&mut self, seen: &JobsSeen) -> Result<Synced> {
         self.sync_jobs(seen)
+    }
+
+    fn rename_job(&mut self, from: &JobId, to: &JobId, at: Time) -> Result<()> {
+        self.rename_job(from, to, at)
     }
 
     fn jobs_unreadable(&mut self, trouble: &FileTrouble, at: Time) -> Result<()> {

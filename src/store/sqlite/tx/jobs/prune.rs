@@ -21,8 +21,8 @@ impl Tx<'_> {
             self.forget_executions(job, ExecutionId(i64::MAX))?;
             self.execute("DELETE FROM job_records WHERE job = ?1", (job,))?;
             self.execute("DELETE FROM jobs WHERE id = ?1", (job,))?;
-            for key in [AlertKey::vanished_job(job), AlertKey::failing_job(job)] {
-                self.resolve_alert(&key, before)?;
+            for key in AlertKey::OF_JOBS {
+                self.resolve_alert(&key(job), before)?;
             }
         }
         let mut forgotten = gone.len();

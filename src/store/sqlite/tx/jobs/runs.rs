@@ -4,6 +4,7 @@ use super::super::super::columns::Millis;
 use super::super::sessions::NewSession;
 use super::super::{Tx, nothing_to};
 use crate::domain::Time;
+use crate::domain::alert::by_failures;
 use crate::domain::cron::{ClaimKey, ExecutionState, JobEvent, JobId, SessionMode};
 use crate::domain::id::{ExecutionId, KeyParts, SessionKey};
 use crate::domain::marker::Clearing;
@@ -72,16 +73,24 @@ impl Tx<'_> {
         let news = JobEvent::RunEnded { execution: *execution, state: end.state, why: end.why.clone() };
         self.tell_job(&job, news, end.at)?;
         self.add_deliveries(&job, *execution, &end.deliveries)?;
-        self.count_end(&job, end.state, end.at)?;
+        self.count_end(&job, end.state, end.why.as_deref(), end.at)?;
         Ok(Held::Ours)
     }
 
     /// Counts the end of a run for the health of its job.
-    pub(super) fn count_end(&mut self, id: &JobId, state: ExecutionState, at: Time) -> Result<()> {
+    pub(super) fn count_end(
+        &mut self,
+        id: &JobId,
+        state: ExecutionState,
+        why: Option<&str>,
+        at: Time,
+    ) -> Result<()> {
         let Some(mut job) = self.kept_job(id)? else { return Ok(()) };
+        let failures = job.standing.failures;
         if let Some(news) = job.standing.run_ended(state) {
             self.tell_job(id, news, at)?;
         }
+        self.change_alerts(by_failures(id, failures, job.standing.failures, why), at)?;
         self.save_job(&mut job, at)
     }
 }

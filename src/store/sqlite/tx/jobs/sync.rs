@@ -8,6 +8,7 @@ use super::super::super::columns::{Millis, json};
 use super::super::Tx;
 use super::kept::Kept;
 use crate::domain::Time;
+use crate::domain::alert::by_nobodys_records;
 use crate::domain::api::FileTrouble;
 use crate::domain::cron::{CronEvent, JobId, JobStanding, Overlap, Said};
 use crate::store::{JobsSeen, Result, SeenFile, SeenRecord, Synced};
@@ -72,7 +73,7 @@ impl Tx<'_> {
                 synced.vanished += 1;
             }
         }
-        let news = self.keep_unowned(&unowned, &nobodys)?;
+        let news = self.keep_unowned(&unowned, &nobodys, seen.at)?;
         self.note_read(seen, news || synced != Synced::default())?;
         Ok(synced)
     }
@@ -209,7 +210,7 @@ impl Tx<'_> {
     }
 
     /// Keeps the records that no job has, if they are others than before; returns whether they are.
-    fn keep_unowned(&mut self, before: &[Stored], now: &[Placed<'_>]) -> Result<bool> {
+    fn keep_unowned(&mut self, before: &[Stored], now: &[Placed<'_>], at: Time) -> Result<bool> {
         let same = |(stored, placed): (&Stored, &Placed<'_>)| {
             stored.place == Some(placed.place) && stored.says(placed.record, &placed.faults)
         };
@@ -220,6 +221,8 @@ impl Tx<'_> {
         for placed in now {
             self.add_record(None, placed)?;
         }
+        let broken = now.iter().map(|placed| (placed.place, &placed.record.faults[..]));
+        self.change_alerts([by_nobodys_records(broken)], at)?;
         Ok(true)
     }
 
