@@ -6,7 +6,7 @@
 //! updates and is told how many.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,13 +40,18 @@ const FAREWELL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Bound {
     path: PathBuf,
+    is: Identity,
     listener: UnixListener,
 }
+
+/// A file, whatever it is called: its device and its number there.
+type Identity = (u64, u64);
 
 /// A socket at which an engine is reached, until it is stopped.
 #[derive(Debug)]
 pub struct Server {
     path: PathBuf,
+    is: Identity,
     cancel: CancellationToken,
     accepting: JoinHandle<()>,
 }
@@ -67,19 +72,29 @@ impl Server {
     pub fn bind(path: &Path) -> Result<Bound, ServerError> {
         let path = path.to_path_buf();
         match listen(&path) {
-            Ok(listener) => Ok(Bound { path, listener }),
+            Ok((listener, is)) => Ok(Bound { path, is, listener }),
             Err(error) => Err(ServerError { path, why: told(&error) }),
         }
     }
 
     /// Stops: takes the socket away, lets each connection write what is on its way, and ends them.
     pub async fn stop(self) {
-        if let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::warn!(%error, path = %self.path.display(), "the socket stays");
-        }
+        self.take_away();
         self.cancel.cancel();
         if let Err(error) = self.accepting.await {
             tracing::error!(%error, "the socket's server failed");
+        }
+    }
+
+    /// Only our own: where the home was removed and made anew, another engine's stands there.
+    fn take_away(&self) {
+        let taken = match identity(&self.path) {
+            Ok(found) if found != self.is => return,
+            Ok(_) => std::fs::remove_file(&self.path),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = taken {
+            tracing::warn!(%error, path = %self.path.display(), "the socket stays");
         }
     }
 }
@@ -90,18 +105,23 @@ impl Bound {
     pub fn serve(self, hello: Hello, clients: impl Fn() -> Arc<dyn Client> + Send + 'static) -> Server {
         let cancel = CancellationToken::new();
         let accepting = tokio::spawn(accept(self.listener, hello, clients, cancel.clone()));
-        Server { path: self.path, cancel, accepting }
+        Server { path: self.path, is: self.is, cancel, accepting }
     }
 }
 
-fn listen(path: &Path) -> io::Result<UnixListener> {
+fn listen(path: &Path) -> io::Result<(UnixListener, Identity)> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let listener = UnixListener::bind(path)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
+    Ok((listener, identity(path)?))
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    let found = std::fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
 }
 
 fn told(error: &io::Error) -> String {

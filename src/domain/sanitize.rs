@@ -2,7 +2,8 @@
 //!
 //! One sanitizer for every sink: control characters, C1, bidirectional overrides and invisible
 //! format characters become visible marks, so nothing foreign can move the cursor, write the
-//! clipboard or turn the reading order.
+//! clipboard or turn the reading order. What a zero-width joiner joins is shown side by side: terminals
+//! don't agree on how many cells the joined sign has, and one that is wrong spoils the line.
 
 use std::borrow::Cow;
 
@@ -15,9 +16,12 @@ pub enum Lines {
     Join,
 }
 
+const JOINER: char = '\u{200d}';
+
 /// Makes `text` harmless. Borrows where nothing had to change.
 pub fn sanitize(text: &str, lines: Lines) -> Cow<'_, str> {
-    if !text.chars().any(|c| needs_mark(c) || (c == '\n' && lines == Lines::Join) || c == '\t') {
+    let changes = |c| needs_mark(c) || c == '\t' || c == JOINER || (c == '\n' && lines == Lines::Join);
+    if !text.chars().any(changes) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 16);
@@ -29,6 +33,8 @@ pub fn sanitize(text: &str, lines: Lines) -> Cow<'_, str> {
             ('\r' | '\n', Lines::Join) => clean.push(' '),
             ('\t', Lines::Keep) => clean.push_str("    "),
             ('\t', Lines::Join) => clean.push(' '),
+            (JOINER, _) if joins(clean.chars().next_back(), chars.peek()) => {}
+            (JOINER, _) => push_mark(&mut clean, JOINER),
             (c, _) if needs_mark(c) => push_mark(&mut clean, c),
             (c, _) => clean.push(c),
         }
@@ -51,8 +57,8 @@ pub fn many_lines(text: &str) -> Cow<'_, str> {
 pub fn needs_mark(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Joiners belong to emoji and to many scripts and move nothing.
-        '\u{200c}' | '\u{200d}' => false,
+        // They belong to emoji and to many scripts and move nothing.
+        '\u{200c}' | JOINER => false,
         c if c.is_control() => true,
         '\u{00ad}'
         | '\u{061c}'
@@ -66,6 +72,12 @@ pub fn needs_mark(c: char) -> bool {
         | '\u{e0000}'..='\u{e007f}' => true,
         _ => false,
     }
+}
+
+/// Whether a joiner stands between two signs.
+fn joins(before: Option<char>, after: Option<&char>) -> bool {
+    let sign = |c: char| !c.is_ascii() && !c.is_whitespace() && !needs_mark(c) && c != JOINER;
+    before.is_some_and(sign) && after.copied().is_some_and(sign)
 }
 
 fn push_mark(clean: &mut String, c: char) {
@@ -87,7 +99,7 @@ mod tests {
 
     #[test]
     fn harmless_text_is_borrowed_as_it_is() {
-        for text in ["plain", "zwei\nZeilen", "👩\u{200d}🚀", "می\u{200c}خواهم"] {
+        for text in ["plain", "zwei\nZeilen", "👩🚀", "می\u{200c}خواهم"] {
             assert!(matches!(many_lines(text), Cow::Borrowed(same) if same == text));
         }
     }
@@ -98,6 +110,13 @@ mod tests {
         assert_eq!(one_line("a\u{7f}b\u{9b}c"), "a␡b<U+009B>c");
         assert_eq!(one_line("user\u{202e}txt.exe"), "user<U+202E>txt.exe");
         assert_eq!(one_line("\u{2066}\u{feff}\u{ad}"), "<U+2066><U+FEFF><U+00AD>");
+    }
+
+    #[test]
+    fn what_a_joiner_joins_stands_side_by_side_and_a_lone_one_is_seen() {
+        assert_eq!(one_line("👩\u{200d}👩\u{200d}👧"), "👩👩👧");
+        assert_eq!(one_line("a \u{200d} b\u{200d}"), "a <U+200D> b<U+200D>");
+        assert_eq!(one_line("👩\u{200d}\u{200d}🚀"), "👩<U+200D><U+200D>🚀");
     }
 
     #[test]

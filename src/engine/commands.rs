@@ -7,6 +7,8 @@ use tokio::sync::mpsc;
 use super::conductor::Order;
 use super::shared::{STOP_WAITS, Shared, refusal};
 use super::{cron, slash, texts};
+use crate::agent;
+use crate::config;
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, AlertKey};
 use crate::domain::api::{Command, Direction, Reply, SessionRow};
@@ -292,6 +294,7 @@ pub(super) async fn restart(
         };
         return Err(Refusal::NothingTo(format!("the engine {does} already: {}", drain.why)));
     }
+    refuse_a_start_that_fails(shared).await?;
     let endangered = match ask {
         Ask::First => sessions_on_their_last_try(shared).await?,
         Ask::Never => Vec::new(),
@@ -302,6 +305,21 @@ pub(super) async fn restart(
     let max_cuts = shared.settings.recovery.limits.max_cuts;
     let question = texts::restart_would_suspend(&endangered, max_cuts);
     Ok(Reply::Asks { question, confirm: "/restart!".to_owned() })
+}
+
+/// What the next start would stop at is refused while this engine still runs.
+async fn refuse_a_start_that_fails(shared: &Arc<Shared>) -> Result<(), Refusal> {
+    let home = shared.cron.home().clone();
+    let tried = tokio::task::spawn_blocking(move || {
+        let config = config::load(&home.config_file()).map_err(|error| error.to_string())?.config;
+        agent::build(&config.agent, home.root()).map(drop).map_err(|error| error.to_string())
+    });
+    let why = match tried.await {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(why)) => why,
+        Err(error) => error.to_string(),
+    };
+    Err(Refusal::NothingTo(format!("not restarted, the next start would fail: {why}")))
 }
 
 /// The running sessions that one more cut would suspend.

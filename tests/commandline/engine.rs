@@ -380,6 +380,31 @@ fn a_restart_by_command_waits_for_the_next_engine_and_resumes_what_its_drain_cut
 }
 
 #[test]
+fn a_restart_is_refused_while_the_next_start_would_fail() {
+    let place = Place::new();
+    let mut engine = place.serve(&[]);
+    place.done(&["send", "hang"]);
+    for (settings, told) in [
+        ("[queue\n", "config.toml:1: not TOML"),
+        ("[agent]\nbackend = \"command\"\n", "needs agent.command.argv, which is missing"),
+    ] {
+        place.write("config.toml", settings.as_bytes());
+        let run = place.run(&["restart"]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(
+            run.err.contains("not restarted, the next start would fail: ") && run.err.contains(told),
+            "{run:?}"
+        );
+    }
+    engine.signal(Signal::USR1);
+    engine.wait_for("the signal was not obeyed");
+    assert_eq!(place.json(&["status"])[0]["running"], 1, "the turn goes on");
+    place.write("config.toml", b"[engine]\ndrain_timeout_seconds = 1\n");
+    assert_eq!(place.run(&["restart"]).code, 0);
+    place.done(&["send", "/stop"]);
+}
+
+#[test]
 fn a_signal_to_stop_wins_over_a_restart() {
     let place = Place::new();
     let mut engine = place.serve(&[]);
