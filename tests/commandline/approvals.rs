@@ -65,13 +65,29 @@ fn a_kill_settles_the_question_and_closes_its_call_as_unknown() {
     assert!(events.contains("1 tool call of turn 1 closed: interrupted, effect unknown"), "{events}");
 }
 
-/// A model that runs one command and then says a word.
-fn model(place: &Place, command: &str) -> std::net::TcpListener {
+#[test]
+fn a_scheduled_task_that_asks_is_denied_at_once_and_ends() {
+    let place = Place::new();
+    let job = r#"{ "jobs": [{ "id": "push", "schedule": "0 8 * * 1", "prompt": "ask to run git push" }] }"#;
+    place.write("jobs.json", job.as_bytes());
+    let _engine = place.serve(&[]);
+    soon(|| place.json(&["cron", "list"]).iter().any(|row| row["jobs_file"]["file"] == "read").then_some(()));
+    place.done(&["cron", "run", "push", "--wait"]);
+    let events = place.done(&["events"]);
+    assert!(
+        events.contains("denied, nobody is asked: a scheduled task never waits for a person"),
+        "{events}"
+    );
+    assert!(place.done(&["alerts"]).contains("nothing needs you"));
+}
+
+/// A model that runs one command and then says a word; whether the command asks is the settings' word.
+fn model(place: &Place, policy: &str, command: &str) -> std::net::TcpListener {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let settings = format!(
         "[agent]\nbackend = \"openai\"\n[agent.openai]\nbase_url = \"http://{address}/v1\"\nmodel = \"tiny\"\n\
-         [agent.approvals]\nterminal = \"auto\"\n"
+         [agent.approvals]\nterminal = \"{policy}\"\n"
     );
     place.write("config.toml", settings.as_bytes());
     let command = command.to_owned();
@@ -117,7 +133,7 @@ fn running(words: &str) -> usize {
 }
 
 fn at_work(place: &Place, command: &str, words: &str) -> (Serve, std::net::TcpListener) {
-    let model = model(place, command);
+    let model = model(place, "auto", command);
     let engine = place.serve(&[]);
     place.done(&["send", "work"]);
     soon(|| (running(words) >= 2).then_some(()));
@@ -150,4 +166,49 @@ fn a_command_of_a_minute_whose_engine_is_killed_is_ended_by_the_next_and_its_cal
         text.contains("no turn").then_some(text)
     });
     assert!(export.contains("none since the last answer"), "the resumed turn answers: {export}");
+}
+
+#[test]
+fn a_command_runs_only_after_it_was_approved() {
+    let place = Place::new();
+    let _model = model(&place, "ask", "echo ran > ran");
+    let _engine = place.serve(&[]);
+    place.done(&["send", "work"]);
+    let asked = asks(&place);
+    assert_eq!(asked["asks"][0]["question"]["what"], json!("echo ran > ran"));
+    assert!(!place.home().join("ran").exists());
+    place.done(&["send", "/approve"]);
+    soon(|| fs::read_to_string(place.home().join("ran")).ok().filter(|text| text == "ran\n"));
+}
+
+/// Every file below a folder that holds the words.
+fn holding(folder: &std::path::Path, words: &str) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let found = entries.flat_map(|path| match path.is_dir() {
+        true => holding(&path, words),
+        false => {
+            let bytes = fs::read(&path).unwrap_or_default();
+            let holds = bytes.windows(words.len()).any(|part| part == words.as_bytes());
+            holds.then_some(path).into_iter().collect()
+        }
+    });
+    found.collect()
+}
+
+#[test]
+fn a_turn_that_prints_its_environment_shows_no_key_in_store_log_or_output() {
+    let place = Place::new();
+    let canary = "canary-9d41";
+    let _model = model(&place, "auto", "env; echo the end");
+    let mut command = place.command(&["serve"]);
+    for name in ["OPENAI_API_KEY", "GH_TOKEN", "DB_PASSWORD"] {
+        command.env(name, canary);
+    }
+    let engine = Serve::begin(command).unwrap();
+    let said = place.done(&["send", "work", "--wait"]);
+    let shown = place.done(&["events"]) + &said + &place.done(&["send", "/export json"]);
+    assert!(!shown.contains(canary), "{shown}");
+    engine.kill();
+    assert_eq!(holding(&place.home(), canary), Vec::<std::path::PathBuf>::new());
+    assert!(!holding(&place.home(), "the end").is_empty(), "the output itself is kept");
 }
