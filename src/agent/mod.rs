@@ -30,7 +30,9 @@ use crate::domain::session::Usage;
 
 pub use alert_command::{AlertCommand, NotTold};
 pub use approvals::{Approvals, NewQuestion};
-pub use process::{Children, Life, NewChild, end_leftover, end_marked, host_name, life, this_process};
+pub use process::{
+    Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
+};
 pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
 
 /// Makes the backend that the settings name. `home` is where commands and tools work that

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{DumpableBehavior, Pid, Signal, kill_process_group, set_dumpable_behavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{AgentError, SessionContext};
@@ -121,6 +121,15 @@ pub fn life(process: &ProcessIdentity) -> Life {
 pub fn this_process() -> ProcessIdentity {
     let pid = std::process::id();
     identify(pid).unwrap_or(ProcessIdentity { pid, boot: String::new(), started: 0 })
+}
+
+/// Keeps this process's environment, which may hold keys, from what its agents run: without that, /proc shows
+/// it to every process of the same user. The super-user still sees it.
+///
+/// # Errors
+/// Where the system refuses.
+pub fn hide_environment() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
 /// The name of this host; empty where the system does not tell it.

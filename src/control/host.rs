@@ -66,6 +66,9 @@ impl Host {
             Ok(lock) => lock,
             Err(error) => return Err(owner::named(home, error).await.into()),
         };
+        if let Err(error) = agent::hide_environment() {
+            tracing::warn!(%error, "what agents run can read this process's environment under /proc");
+        }
         let backend = agent::build(&config.agent, home.root())?;
         let receipt = receipt_of(home, clock.now()).await?;
         failpoint::pass("start-without-receipt");
