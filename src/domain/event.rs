@@ -222,6 +222,11 @@ pub enum EventKind {
         /// The mode.
         mode: BusyMode,
     },
+    /// A session asks for another model from its next turn on.
+    ModelChosen {
+        /// It; none: the setting's.
+        model: Option<String>,
+    },
     /// A message was accepted.
     Accepted {
         /// Its item.
@@ -570,6 +575,10 @@ impl EventKind {
             Self::Titled { title: Some(title) } => format!("titled {title:?}"),
             Self::Titled { title: None } => "title taken away".to_owned(),
             Self::BusyModeSet { mode } => format!("busy mode {mode}"),
+            Self::ModelChosen { model: Some(model) } => {
+                format!("asks for the model {model} from the next turn on")
+            }
+            Self::ModelChosen { model: None } => "asks for the model of the settings again".to_owned(),
             Self::Accepted { item, ack, excerpt } => {
                 format!("item {item} {}: {excerpt}", ack.words(|at| at.format("%H:%M UTC").to_string()))
             }

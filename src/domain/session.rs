@@ -38,6 +38,8 @@ pub struct Session {
     pub usage: Usage,
     /// The model of the last turn that named one.
     pub model: Option<String>,
+    /// The model that its turns ask for (`/model`); none: the setting's. A reset begins without it.
+    pub chosen_model: Option<String>,
     /// What a plain message does while a turn runs; none: the configured default.
     pub busy_mode: Option<BusyMode>,
     /// Why its queue stands still.
@@ -69,6 +71,7 @@ impl Session {
             turns: 0,
             usage: Usage::default(),
             model: None,
+            chosen_model: None,
             busy_mode: None,
             hold: None,
             dead_turns: 0,

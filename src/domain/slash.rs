@@ -65,6 +65,10 @@ pub enum Slash {
     ShowBusy,
     /// Set the busy mode.
     Busy(super::queue::BusyMode),
+    /// Show the model that the session asks for.
+    ShowModel,
+    /// Choose the model that the session asks for; none: the setting's.
+    Model(Option<String>),
     /// Tell how the session stands.
     Status,
     /// List sessions, earlier ones too.
@@ -165,6 +169,9 @@ impl ExportFormat {
 
 use DuringTurn::{Allowed, Refused};
 
+/// The longest name of a model.
+const MOST_MODEL_CHARS: usize = 200;
+
 const fn spec(
     name: &'static str,
     args: &'static str,
@@ -242,6 +249,23 @@ pub const TABLE: &[Spec] = &[
                     return Ok(Slash::ShowBusy);
                 }
                 text.parse().map(Slash::Busy).map_err(|_| "the modes are replace, queue, interrupt and steer")
+            },
+        )
+    },
+    Spec {
+        choices: &[("default", "the model that the settings name")],
+        ..spec(
+            "model",
+            "[NAME|default]",
+            "show or choose the model that this session asks for, from its next turn on",
+            Allowed,
+            |text| match text {
+                "" => Ok(Slash::ShowModel),
+                "default" => Ok(Slash::Model(None)),
+                name if name.chars().count() > MOST_MODEL_CHARS || name.contains(char::is_control) => {
+                    Err("a model's name is one line of at most 200 characters")
+                }
+                name => Ok(Slash::Model(Some(name.to_owned()))),
             },
         )
     },

@@ -192,7 +192,8 @@ impl Conductor {
                 failpoint::pass("turn-after-end");
                 self.ended(*turn);
             }
-            EventKind::SessionEnded { .. } => {
+            // The next turn opens a handle of its own, which asks for the model that was chosen.
+            EventKind::SessionEnded { .. } | EventKind::ModelChosen { .. } => {
                 if let Some(session) = &event.session {
                     self.shared.handles.forget(session);
                 }

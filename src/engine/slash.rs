@@ -75,6 +75,19 @@ pub(super) async fn carry_out(
             write(shared, move |store| store.set_busy_mode(&session, mode, at)).await?;
             Ok(done(&format!("busy mode {mode}")))
         }
+        Slash::ShowModel => {
+            let row = live(shared, &key).await?;
+            Ok(done(&format!("model {}", texts::model(&row))))
+        }
+        Slash::Model(model) => {
+            let session = live(shared, &key).await?.session.id;
+            let words = match &model {
+                Some(name) => format!("from the next turn on this session asks for the model {name}"),
+                None => "from the next turn on this session asks for the model of the settings".to_owned(),
+            };
+            write(shared, move |store| store.choose_model(&session, model.as_deref(), at)).await?;
+            Ok(done(&words))
+        }
         Slash::Status => {
             let row = live(shared, &key).await?;
             let max_cuts = shared.settings.recovery.limits.max_cuts;

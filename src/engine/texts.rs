@@ -49,6 +49,7 @@ pub(super) fn status(
         ("reset", reset.to_owned()),
         ("busy mode", busy(row, engine.busy_mode)),
         ("agent", engine.agent.clone()),
+        ("model", model(row)),
         ("handle", session.runtime.words(clock)),
         ("key", session.key.to_string()),
         ("id", session.id.to_string()),
@@ -144,6 +145,18 @@ pub(super) fn busy(row: &SessionRow, default: BusyMode) -> String {
     match row.session.busy_mode {
         Some(mode) => format!("{mode}, set for this session"),
         None => format!("{default} (default)"),
+    }
+}
+
+/// The model that a session asks for, and the one that answered last.
+pub(super) fn model(row: &SessionRow) -> String {
+    let chosen = match &row.session.chosen_model {
+        Some(name) => format!("{name}, chosen for this session"),
+        None => "of the settings".to_owned(),
+    };
+    match &row.session.model {
+        Some(last) => format!("{chosen}; the last answer came from {last}"),
+        None => chosen,
     }
 }
 

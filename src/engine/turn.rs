@@ -87,10 +87,11 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
     };
     live.name_session(row.session.name());
     let mut context = SessionContext::new(row.session.id, row.session.key);
+    context.model = row.session.chosen_model;
     if let JobFound::One(job) = job
         && let Some(definition) = job.definition
     {
-        context.model = definition.model;
+        context.model = definition.model.or(context.model);
         context.workdir = definition.workdir.map(PathBuf::from);
     }
     Ok(Prepared { context, history: history::steps(&entries), message: item.text })

@@ -130,6 +130,9 @@ pub trait Transitions: JobTransitions {
     /// Sets the session's busy mode.
     fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()>;
 
+    /// Chooses the model that a session's turns ask for from the next one on; none: the setting's.
+    fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()>;
+
     /// Hides the last `count` shown turns and returns them. Refuses during a turn or if there is none.
     fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>>;
 

@@ -53,6 +53,33 @@ fn well_formed(history: &[Step]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_model_that_was_chosen_is_asked_for_from_the_next_turn_on_until_a_reset() {
+    async fn asked_for(world: &mut World, message: &str) -> (Option<String>, usize) {
+        world.send("s", message).await;
+        let turn = world.turn_for(message).await;
+        let asked = (turn.model.clone(), turn.handle);
+        turn.answer("ok").await;
+        world.turn_ended().await;
+        asked
+    }
+    let mut world = world().await;
+    assert_eq!(asked_for(&mut world, "one").await, (None, 1));
+    world.send("s", "two").await;
+    let turn = world.turn_for("two").await;
+    world.type_into("s", "/model large one").await.unwrap();
+    assert_eq!(turn.model, None, "what runs goes on as it began");
+    turn.answer("ok").await;
+    world.turn_ended().await;
+    assert_eq!(asked_for(&mut world, "three").await, (Some("large one".to_owned()), 2));
+    assert_eq!(asked_for(&mut world, "four").await, (Some("large one".to_owned()), 2));
+    world.type_into("s", "/model default").await.unwrap();
+    assert_eq!(asked_for(&mut world, "five").await, (None, 3));
+    world.type_into("s", "/model small").await.unwrap();
+    world.type_into("s", "/new!").await.unwrap();
+    assert_eq!(asked_for(&mut world, "six").await, (None, 4));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_keeps_its_handle_from_turn_to_turn() {
     let mut world = world().await;
     for message in ["one", "two", "three"] {

@@ -1807,6 +1807,13 @@ impl Transitions for Model {
         Ok(before)
     }
 
+    fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()> {
+        self.known(session)?;
+        self.kept_mut(session).session.chosen_model = model.map(str::to_owned);
+        self.tell(Some(session), EventKind::ModelChosen { model: model.map(str::to_owned) }, at);
+        Ok(())
+    }
+
     fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
         self.known(session)?;
         self.kept_mut(session).session.busy_mode = Some(mode);

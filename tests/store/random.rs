@@ -45,6 +45,7 @@ enum Op {
     CarryOver { session: usize },
     AgentState { key: usize, state: usize },
     BusyMode { session: usize, mode: BusyMode },
+    ChooseModel { session: usize, model: Option<&'static str> },
     Append { turn: usize, output: Vec<Output> },
     Finish { turn: usize, outcome: Outcome, tail: Vec<Output>, did_anything: bool, taken: usize },
     FinishAgain { turn: usize },
@@ -179,6 +180,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => n().prop_map(|session| Op::CarryOver { session }),
         2 => (n(), n()).prop_map(|(key, state)| Op::AgentState { key, state }),
         2 => (n(), mode).prop_map(|(session, mode)| Op::BusyMode { session, mode }),
+        1 => (n(), proptest::option::of(Just("other"))).prop_map(|(session, model)| Op::ChooseModel { session, model }),
         3 => (n(), output()).prop_map(|(turn, output)| Op::Append { turn, output }),
         12 => (n(), outcome(), output(), any::<bool>(), n()).prop_map(
             |(turn, outcome, tail, did_anything, taken)| Op::Finish { turn, outcome, tail, did_anything, taken }
@@ -344,6 +346,9 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             let reset = rule(*mode, 60);
             let message = NewMessage { intent: *intent, fresh, reset, notice: *notice, ..plain };
             store.accept_message(&message).map(|a| format!("{a:?}"))
+        }
+        Op::ChooseModel { session: n, model } => {
+            store.choose_model(&session(*n), *model, now).map(|()| String::new())
         }
         Op::BusyMode { session: n, mode } => {
             store.set_busy_mode(&session(*n), *mode, now).map(|()| String::new())

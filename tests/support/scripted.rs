@@ -45,6 +45,8 @@ struct Opening {
 /// A turn that the test speaks for.
 pub struct Played {
     pub session: SessionId,
+    /// The model that its session asks for.
+    pub model: Option<String>,
     pub message: String,
     pub history: Vec<Step>,
     /// Which handle runs it, counted from 1 in the order they were opened.
@@ -245,6 +247,7 @@ impl Handle for ScriptedHandle {
         let (end, mut ended) = mpsc::unbounded_channel();
         let played = Played {
             session: self.session.id.clone(),
+            model: self.session.model.clone(),
             message: turn.message,
             history: turn.history,
             handle: self.number,

@@ -54,6 +54,9 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     facts.push(("last active", at(model, session.last_activity_at)));
     facts.push(("turns", words::thousands(u64::from(session.turns))));
     facts.push(("tokens", tokens(&session.usage)));
+    if let Some(name) = &session.chosen_model {
+        facts.push(("asks for", format!("the model {}", one_line(name))));
+    }
     if let Some(name) = &session.model {
         facts.push(("model", one_line(name).into_owned()));
     }

@@ -4,6 +4,7 @@ use tui_textarea::{CursorMove, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::action::Action;
+use crate::domain::sanitize::needs_mark;
 
 /// A text field. Holds only text that can be shown as it is: no control or invisible characters.
 #[derive(Debug, Clone, Default)]
@@ -194,10 +195,8 @@ fn clean(text: &str, lines: Lines) -> String {
         match (c, lines) {
             ('\n', Lines::One) | ('\t', Lines::One) => clean.push(' '),
             ('\n' | '\t', Lines::Many) => clean.push(c),
-            (c, _) if crate::domain::sanitize::one_line(c.encode_utf8(&mut [0; 4])).chars().eq([c]) => {
-                clean.push(c);
-            }
-            _ => {}
+            (c, _) if needs_mark(c) => {}
+            (c, _) => clean.push(c),
         }
     }
     clean

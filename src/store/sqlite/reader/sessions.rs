@@ -267,6 +267,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
             cache_write: row.get("cache_write_tokens")?,
         },
         model: row.get("model")?,
+        chosen_model: row.get("chosen_model")?,
         busy_mode: row.get("busy_mode")?,
         hold: hold(row)?,
         dead_turns: row.get("dead_turns")?,

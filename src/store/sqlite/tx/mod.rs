@@ -200,6 +200,10 @@ impl Transitions for Tx<'_> {
         self.set_busy_mode(session, mode, at)
     }
 
+    fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()> {
+        self.choose_model(session, model, at)
+    }
+
     fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>> {
         self.hide_turns(session, count, at)
     }

@@ -134,6 +134,13 @@ impl Tx<'_> {
         self.save(&standing)
     }
 
+    pub(super) fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()> {
+        let mut standing = self.standing(session)?;
+        self.execute("UPDATE sessions SET chosen_model = ?2 WHERE id = ?1", (session, model))?;
+        self.tell_of(&mut standing, EventKind::ModelChosen { model: model.map(str::to_owned) }, at)?;
+        self.save(&standing)
+    }
+
     /// Makes the session that is live under its key from now on.
     pub(super) fn make_session(&mut self, new: &NewSession<'_>, at: Time) -> Result<Standing> {
         let &NewSession { key, id, previous, title, beginning, notice } = new;
