@@ -42,12 +42,18 @@ pub trait JobTransitions {
     /// step. At most `limit` jobs a call. Nothing is taken while the engine is on hold or stops.
     fn fire_due(&mut self, tick: &Tick) -> Result<Ticked>;
 
-    /// Adds a run that an operator asked for. Refuses an unknown job, one in error, and one that runs if
-    /// its overlap rule is `skip`. No slot moves.
-    fn run_job_now(&mut self, job: &JobId, counting: Counting, at: Time) -> Result<ExecutionId>;
+    /// Adds a run that an operator asked for, by the job's overlap rule. Refuses an unknown job, one in error,
+    /// and one that has a run already if that rule is `skip`. No slot moves, and none is left out because the
+    /// run waits.
+    fn run_job_now(&mut self, job: &JobId, counting: Counting, at: Time) -> Result<RunAsked>;
+
+    /// Ends an execution that waits, by the will of an operator: it never begins. Refuses one that does not
+    /// wait.
+    fn withdraw_execution(&mut self, execution: ExecutionId, at: Time) -> Result<()>;
 
     /// Gives the fire that waits longest to a worker, if fewer than `max_parallel` are claimed or run and
-    /// its job's overlap rule lets it begin.
+    /// its job's overlap rule lets it begin. Slots of a job that are due are taken before a run that was asked
+    /// for begins.
     fn claim_execution(&mut self, claim: &NewClaim) -> Result<Option<Claimed>>;
 
     /// The run begins. Whatever is done from here on is never done again by itself.
@@ -208,6 +214,15 @@ pub struct Ticked {
     pub replaced: Vec<ExecutionId>,
     /// When the next slot is due.
     pub next: Option<Time>,
+}
+
+/// A run that an operator asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunAsked {
+    /// It.
+    pub execution: ExecutionId,
+    /// The runs that it replaces: they are to be stopped.
+    pub replaced: Vec<ExecutionId>,
 }
 
 /// When something is due.

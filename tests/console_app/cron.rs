@@ -12,7 +12,9 @@ use switchboard::domain::api::{
     Command, JobCommand, JobQuery, JobState, JobsFileState, Query, Reply, Update,
 };
 use switchboard::domain::cron::document::Document;
-use switchboard::domain::cron::{Counting, CronEvent, DeliveryState, ExecutionState, JobEvent, Target};
+use switchboard::domain::cron::{
+    Counting, CronEvent, DeliveryState, Execution, ExecutionState, JobEvent, Target,
+};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ExecutionId;
 
@@ -29,6 +31,18 @@ fn with(jobs: Jobs) -> Screen {
 
 fn working() -> Screen {
     with(at_work(noon()))
+}
+
+/// A job whose newest run waits behind the one that goes on.
+fn with_a_run_that_waits() -> Screen {
+    let mut jobs = at_work(noon());
+    let detail = jobs.detail("mail-digest");
+    let waits = Execution { began_at: None, ..run(12, "mail-digest", noon(), ExecutionState::Waiting, 0) };
+    let runs = vec![waits, detail.history[0].clone()];
+    *detail = with_runs(detail.clone(), runs);
+    let mut screen = with(jobs);
+    select(&mut screen, "mail-digest");
+    screen
 }
 
 fn names(screen: &Screen) -> Vec<&str> {
@@ -191,12 +205,28 @@ fn x_stops_the_run_that_goes_on_after_asking() {
 }
 
 #[test]
+fn x_stops_the_run_that_goes_on_while_another_waits_and_withdraws_that_one_where_it_is_marked() {
+    let mut screen = with_a_run_that_waits();
+    screen.press("x");
+    screen.press("y");
+    assert_eq!(job_acts(&screen), [&JobCommand::StopRun { execution: ExecutionId(11) }]);
+    screen.commands.clear();
+    screen.press("enter");
+    assert_eq!(screen.model.pane, Pane::Detail);
+    screen.press("x");
+    let Some(Overlay::Confirm(asked)) = screen.model.overlays.last() else { panic!("nothing is asked") };
+    assert_eq!(asked.question, "Withdraw the run of mail-digest that waits?");
+    screen.press("y");
+    assert_eq!(job_acts(&screen), [&JobCommand::StopRun { execution: ExecutionId(12) }]);
+}
+
+#[test]
 fn what_can_not_be_done_says_why() {
     let mut screen = working();
     for (name, key, why) in [
         ("record 6", "R", "run now: its record has no id that can be used: E opens the file at it"),
         ("record 6", "e", "edit: its record has no id that can be used: E opens the file at it"),
-        ("backup", "x", "stop run: no run of it goes on"),
+        ("backup", "x", "stop run: no run of it goes on or waits"),
         ("backup", "o", "output: no run of it has left a document yet"),
         ("backup", "T", "take copy: jobs.json can be read: there is nothing to repair"),
         ("backup", "]", "newer run: this is the newest run"),

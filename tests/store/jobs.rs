@@ -309,6 +309,51 @@ fn run_now_moves_no_slot_and_counts_for_repeat_only_if_asked() {
 }
 
 #[test]
+fn a_run_that_is_asked_for_waits_behind_slots_that_are_due_and_leaves_none_out() {
+    let mut home = Home::with(&[job("a", "0 * * * *")], "2026-08-21T08:30:00Z");
+    let a = "a".parse().unwrap();
+    home.store.step(|t| t.run_job_now(&a, Counting::Beside, when("2026-08-21T08:31:00Z"))).unwrap();
+    assert!(home.claim("t", "2026-08-21T09:00:00Z").is_none(), "a slot is due, and not taken yet");
+    assert_eq!(home.tick("2026-08-21T09:00:00Z"), 1);
+    let asked = home.claim("t", "2026-08-21T09:00:00Z").unwrap();
+    assert_eq!(asked.execution.how, How::RunNow);
+    let end = ended(key(&asked, "t"), ExecutionState::Succeeded, when("2026-08-21T09:00:05Z"));
+    home.store.step(|t| t.end_execution(&end)).unwrap();
+    assert_eq!(home.claim("u", "2026-08-21T09:00:05Z").unwrap().execution.how, How::OnTime);
+}
+
+#[test]
+fn a_run_that_is_asked_for_replaces_the_others_where_that_is_the_rule() {
+    let replaces = Definition { overlap: Overlap::Replace, ..job("a", "0 9 * * *") };
+    let mut home = Home::with(&[replaces], "2026-08-21T08:00:00Z");
+    let a = "a".parse().unwrap();
+    let ask = |home: &mut Home| {
+        home.store.step(|t| t.run_job_now(&a, Counting::Beside, when("2026-08-21T08:01:00Z"))).unwrap().0
+    };
+    let first = ask(&mut home).execution;
+    home.claim("t", "2026-08-21T08:01:00Z").unwrap();
+    assert_eq!(ask(&mut home).replaced, [first]);
+    assert_eq!(ask(&mut home).replaced, [first], "it was told to stop, and has not ended");
+    let states: Vec<_> = home.history("a").into_iter().map(|(_, state, _)| state).collect();
+    assert_eq!(states, [ExecutionState::Claimed, ExecutionState::Skipped, ExecutionState::Waiting]);
+}
+
+#[test]
+fn an_execution_is_withdrawn_only_while_it_waits() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
+    home.tick("2026-08-21T09:00:00Z");
+    let fire = home.store.queries().executions(None, None, 1).unwrap()[0].id;
+    let withdraw = |home: &mut Home| {
+        home.store.step(|t| t.withdraw_execution(fire, when("2026-08-21T09:00:01Z"))).map(|_| ())
+    };
+    withdraw(&mut home).unwrap();
+    assert_eq!(home.row("a").state, JobState::Scheduled);
+    let again = withdraw(&mut home).unwrap_err().to_string();
+    assert_eq!(again, "refused: run 1 does not wait any more");
+    assert!(home.claim("t", "2026-08-21T09:00:02Z").is_none());
+}
+
+#[test]
 fn run_now_beside_a_run_is_refused_with_its_owner_and_age() {
     let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
     let run_now = |home: &mut Home, at: &str| {

@@ -13,7 +13,7 @@ use switchboard::domain::api::{
     TimelineRow,
 };
 use switchboard::domain::cron::merge::Firing;
-use switchboard::domain::cron::plan::Row;
+use switchboard::domain::cron::plan::{Open, Row};
 use switchboard::domain::cron::{
     CLAIM_LIFE, COMPLETED_SHOWN, Change, Claim, ClaimKey, Counting, CronEvent, Definition, Delivery,
     DeliveryState, Execution, ExecutionState, How, JobEvent, JobId, JobStanding, OpenRuns, Overlap,
@@ -133,17 +133,26 @@ impl Model {
         self.jobs.executions.iter().filter(move |execution| execution.job == *id)
     }
 
-    fn waiting_of(&self, id: &JobId) -> Vec<ExecutionId> {
-        let waits = |it: &&Execution| it.state == ExecutionState::Waiting;
-        self.of_job(id).filter(waits).map(|it| it.id).collect()
-    }
-
-    fn busy_of(&self, id: &JobId) -> Vec<ExecutionId> {
-        self.of_job(id).filter(is_busy).map(|it| it.id).collect()
+    fn open(&self, id: &JobId) -> Open {
+        let ids = |fits: fn(&&Execution) -> bool| self.of_job(id).filter(fits).map(|it| it.id).collect();
+        Open {
+            fired: ids(|it| it.state == ExecutionState::Waiting && it.how != How::RunNow),
+            asked: ids(|it| it.state == ExecutionState::Waiting && it.how == How::RunNow),
+            busy: ids(is_busy),
+        }
     }
 
     fn open_of(&self, id: &JobId) -> OpenRuns {
-        OpenRuns { waiting: self.waiting_of(id).len(), busy: self.busy_of(id).len() }
+        OpenRuns::from(&self.open(id))
+    }
+
+    fn replace(&mut self, id: &JobId, replaced: Vec<ExecutionId>, at: Time) -> Vec<ExecutionId> {
+        let busy = self.open(id).busy;
+        let (stopped, dropped): (Vec<_>, Vec<_>) = replaced.into_iter().partition(|it| busy.contains(it));
+        for execution in dropped {
+            self.drop_fire(id, execution, "a newer fire replaces it (overlap: replace)", at);
+        }
+        stopped
     }
 
     fn settle_job(&mut self, id: &JobId, at: Time) {
@@ -225,7 +234,7 @@ impl Model {
     }
 
     fn drop_waiting(&mut self, job: &JobId, why: &str, at: Time) {
-        for execution in self.waiting_of(job) {
+        for execution in self.open(job).waiting() {
             self.drop_fire(job, execution, why, at);
         }
     }
@@ -482,22 +491,11 @@ impl JobTransitions for Model {
             due.truncate(tick.limit);
             ticked.due = due.len();
             for (_, id) in due {
-                let (waiting, busy) = (self.waiting_of(&id), self.busy_of(&id));
+                let open = self.open(&id);
                 let job = self.job_mut(&id);
                 let definition = job.record.definition.clone().unwrap();
-                let plan = job.standing.fire(&definition, waiting.clone(), busy, tick.at).unwrap();
-                for execution in plan.replaced {
-                    if waiting.contains(&execution) {
-                        self.drop_fire(
-                            &id,
-                            execution,
-                            "a newer fire replaces it (overlap: replace)",
-                            tick.at,
-                        );
-                    } else {
-                        ticked.replaced.push(execution);
-                    }
-                }
+                let plan = job.standing.fire(&definition, open, tick.at).unwrap();
+                ticked.replaced.extend(self.replace(&id, plan.replaced, tick.at));
                 for row in plan.rows {
                     let fires = matches!(row, Row::Fire { .. });
                     ticked.fired += usize::from(self.keep_row(&id, row, tick.at) && fires);
@@ -509,27 +507,45 @@ impl JobTransitions for Model {
         Ok(ticked)
     }
 
-    fn run_job_now(&mut self, id: &JobId, counting: Counting, at: Time) -> Result<ExecutionId> {
+    fn run_job_now(&mut self, id: &JobId, counting: Counting, at: Time) -> Result<RunAsked> {
         let job = self.in_file(id)?;
         let Some(definition) = job.definition().filter(|_| job.standing.trouble.is_empty()) else {
             return nothing(format!("job {id} can't be used: {}", job.standing.trouble.join("; ")));
         };
+        let open = self.open(id);
+        let in_the_way = open.busy.iter().copied().chain(open.waiting()).next();
         if definition.overlap == Overlap::Skip
-            && let Some(&execution) = self.busy_of(id).first().or(self.waiting_of(id).first())
+            && let Some(execution) = in_the_way
         {
             let claim = self.execution_mut(execution).claim.clone();
-            let holder = claim.map_or(", which waits for a worker".to_owned(), |claim| {
+            let holder = claim.map_or(", which has not begun".to_owned(), |claim| {
                 format!(", claimed by {} {} s ago", claim.holder(), (at - claim.since).num_seconds())
             });
             return nothing(format!("job {id} has run {execution} already{holder} (overlap: skip)"));
         }
+        let replaced = match definition.overlap {
+            Overlap::Replace => {
+                self.replace(id, open.waiting().chain(open.busy.iter().copied()).collect(), at)
+            }
+            _ => Vec::new(),
+        };
         if counting == Counting::Counts {
             self.job_mut(id).standing.count_run(definition);
         }
         let execution = self.add(id, None, How::RunNow, ExecutionState::Waiting, at);
         self.tell_job(id, JobEvent::Fired { execution, slots: None, how: How::RunNow }, at);
         self.settle_job(id, at);
-        Ok(execution)
+        Ok(RunAsked { execution, replaced })
+    }
+
+    fn withdraw_execution(&mut self, execution: ExecutionId, at: Time) -> Result<()> {
+        let waits = |it: &&Execution| it.id == execution && it.state == ExecutionState::Waiting;
+        let Some(job) = self.jobs.executions.iter().find(waits).map(|it| it.job.clone()) else {
+            return nothing(format!("run {execution} does not wait any more"));
+        };
+        self.drop_fire(&job, execution, "the operator withdrew it before it began", at);
+        self.settle_job(&job, at);
+        Ok(())
     }
 
     fn claim_execution(&mut self, claim: &NewClaim) -> Result<Option<Claimed>> {
@@ -537,8 +553,10 @@ impl JobTransitions for Model {
             return Ok(None);
         }
         let may_begin = |it: &&Execution| {
+            let due = self.jobs.jobs[&it.job].standing.ahead.due.is_some_and(|due| due <= claim.at);
             it.state == ExecutionState::Waiting
-                && (self.jobs.jobs[&it.job].overlap() == Overlap::Allow || self.busy_of(&it.job).is_empty())
+                && (it.how != How::RunNow || !due)
+                && (self.jobs.jobs[&it.job].overlap() == Overlap::Allow || self.open(&it.job).busy.is_empty())
         };
         let Some(id) = self.jobs.executions.iter().find(may_begin).map(|it| it.id) else { return Ok(None) };
         self.execution_mut(id).state = ExecutionState::Claimed;
@@ -699,7 +717,7 @@ impl JobTransitions for Model {
         let mut forgotten = 0;
         for id in self.job_ids() {
             let gone = self.jobs.jobs[&id].standing.vanished_at.is_some_and(|at| at < before);
-            if gone && self.busy_of(&id).is_empty() {
+            if gone && self.open(&id).busy.is_empty() {
                 self.jobs.jobs.remove(&id);
                 self.jobs.executions.retain(|it| it.job != id);
                 for key in AlertKey::OF_JOBS {

@@ -83,6 +83,7 @@ enum Op {
     JobsUnreadable { column: usize },
     Tick { limit: usize },
     RunNow { job: usize, counting: Counting },
+    Withdraw { run: i64 },
     Claim { max_parallel: usize },
     BeginRun { claim: usize },
     BeginRunTurn { claim: usize, session: SessionMode },
@@ -242,6 +243,7 @@ fn job_op() -> impl Strategy<Value = Op> {
         1 => (0..2_usize).prop_map(|column| Op::JobsUnreadable { column }),
         8 => (1..4_usize).prop_map(|limit| Op::Tick { limit }),
         2 => (n(), counting).prop_map(|(job, counting)| Op::RunNow { job, counting }),
+        2 => (1..40_i64).prop_map(|run| Op::Withdraw { run }),
         6 => (1..4_usize).prop_map(|max_parallel| Op::Claim { max_parallel }),
         5 => n().prop_map(|claim| Op::BeginRun { claim }),
         4 => (n(), session).prop_map(|(claim, session)| Op::BeginRunTurn { claim, session }),
@@ -497,8 +499,9 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             store.fire_due(&tick).map(|ticked| format!("{ticked:?}"))
         }
         Op::RunNow { job, counting } => {
-            store.run_job_now(&c.job(*job), *counting, now).map(|execution| execution.to_string())
+            store.run_job_now(&c.job(*job), *counting, now).map(|asked| format!("{asked:?}"))
         }
+        Op::Withdraw { run } => store.withdraw_execution(ExecutionId(*run), now).map(|()| String::new()),
         Op::Claim { max_parallel } => {
             let new = NewClaim { max_parallel: *max_parallel, ..claim(&format!("t{}", c.step), now) };
             store.claim_execution(&new).map(|claimed| format!("{claimed:?}"))

@@ -4,12 +4,11 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 use std::mem;
 
-use super::plan::{Ahead, Course, Facts, Plan, Row, plan};
+use super::plan::{Ahead, Course, Facts, Open, Plan, Row, plan};
 use super::record::Imported;
 use super::{Definition, ExecutionState, Fault, JobEvent, RunVerdict};
 use crate::domain::Time;
 use crate::domain::api::JobState;
-use crate::domain::id::ExecutionId;
 use crate::domain::schedule::{Schedule, parse_zone};
 
 /// At so many failures in a row a job is flagged.
@@ -62,6 +61,12 @@ pub struct OpenRuns {
     pub waiting: usize,
     /// Those that a worker has.
     pub busy: usize,
+}
+
+impl From<&Open> for OpenRuns {
+    fn from(open: &Open) -> Self {
+        Self { waiting: open.waiting().count(), busy: open.busy.len() }
+    }
 }
 
 /// What a change of a job's standing leaves behind.
@@ -214,13 +219,7 @@ impl JobStanding {
     }
 
     /// Takes the slots that have passed.
-    pub fn fire(
-        &mut self,
-        definition: &Definition,
-        waiting: Vec<ExecutionId>,
-        busy: Vec<ExecutionId>,
-        now: Time,
-    ) -> Option<Plan> {
+    pub fn fire(&mut self, definition: &Definition, open: Open, now: Time) -> Option<Plan> {
         let course = self.course(definition)?;
         let plan = plan(&Facts {
             course: &course,
@@ -228,8 +227,7 @@ impl JobStanding {
             misfire: definition.misfire,
             overlap: definition.overlap,
             runs_left: self.runs_left(definition.repeat),
-            waiting,
-            busy,
+            open,
             now,
         });
         self.ahead = plan.ahead;

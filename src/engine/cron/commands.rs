@@ -21,7 +21,7 @@ use crate::engine::commands::{done, undoable};
 use crate::engine::shared::{JOBS_WAIT, Shared, refusal};
 use crate::engine::slash::read;
 use crate::store::jobs_file::{ChangeError, JobsFile, Reading};
-use crate::store::{StoreError, Transitions};
+use crate::store::{RunAsked, StoreError, Transitions};
 
 /// A one-shot may be so late when it is made.
 const ONE_SHOT_GRACE: TimeDelta = TimeDelta::seconds(120);
@@ -171,7 +171,9 @@ async fn switch(shared: &Arc<Shared>, job: &JobId, to: Firing) -> Result<&'stati
 
 async fn run_now(shared: &Arc<Shared>, job: JobId, counting: Counting) -> Result<Reply, Refusal> {
     let (at, of) = (shared.now(), job.clone());
-    let execution = write(shared, move |store| store.run_job_now(&of, counting, at)).await?;
+    let asked = write(shared, move |store| store.run_job_now(&of, counting, at)).await?;
+    let RunAsked { execution, replaced } = asked;
+    shared.cron.runs.replace(&replaced);
     let undo = Command::Job(JobCommand::StopRun { execution });
     let when = match shared.status().gate {
         Gate::Open => "runs now",
@@ -193,7 +195,11 @@ async fn stop_run(shared: &Arc<Shared>, execution: ExecutionId) -> Result<Reply,
         (Some(claim), None) => {
             format!("run {execution} is {}'s: only that engine can stop it", claim.holder())
         }
-        (None, None) => format!("run {execution} has not begun: it waits for a worker"),
+        (None, None) => {
+            let at = shared.now();
+            write(shared, move |store| store.withdraw_execution(execution, at)).await?;
+            return Ok(done(&format!("run {execution} of job {} is withdrawn: it never begins", found.job)));
+        }
     };
     Err(Refusal::NothingTo(why))
 }

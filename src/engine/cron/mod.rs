@@ -133,8 +133,13 @@ impl Cron {
                 JobEvent::Fired { .. } | JobEvent::Restored { .. } | JobEvent::RunEnded { .. } => {
                     self.fires.notify_one();
                 }
-                JobEvent::Appeared { .. } | JobEvent::Changed { .. } | JobEvent::Resumed { .. } => {
+                // What waits behind a slot that is due may begin where that slot moves.
+                JobEvent::Appeared { .. }
+                | JobEvent::Changed { .. }
+                | JobEvent::Paused { .. }
+                | JobEvent::Resumed { .. } => {
                     self.changes.notify_one();
+                    self.fires.notify_one();
                 }
                 _ => {}
             },

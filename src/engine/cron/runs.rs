@@ -109,6 +109,11 @@ impl Runs {
         self.count.subscribe()
     }
 
+    /// Tells those to end whose place a newer one takes.
+    pub(super) fn replace(&self, replaced: &[ExecutionId]) {
+        replaced.iter().filter_map(|execution| self.of(*execution)).for_each(|run| run.halt(Halt::Replaced));
+    }
+
     /// Tells all of them to end.
     pub(super) fn halt_all(&self, halt: &Halt) {
         self.lock().values().for_each(|run| run.halt(halt.clone()));

@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::health;
-use super::runs::Halt;
 use super::takeover;
 use crate::domain::Time;
 use crate::domain::api::TickerState;
@@ -134,10 +133,9 @@ async fn pass(shared: &Arc<Shared>, at: Time) -> Result<Ticked, StoreError> {
     if ticked.fired > 0 {
         failpoint::pass("fire-taken");
     }
-    for execution in &ticked.replaced {
-        if let Some(run) = shared.cron.runs.of(*execution) {
-            run.halt(Halt::Replaced);
-        }
+    shared.cron.runs.replace(&ticked.replaced);
+    if ticked.due > 0 {
+        shared.cron.fires.notify_one();
     }
     takeover::free_expired(shared).await?;
     Ok(ticked)

@@ -188,6 +188,54 @@ async fn a_newer_run_replaces_one_that_still_works() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_that_is_asked_for_replaces_one_that_still_works() {
+    let slow = Definition { overlap: Overlap::Replace, ..job("slow", "*/5 * * * *") };
+    let mut world = world_with(&[slow]).await;
+    world.advance_to(at(12, 5)).await;
+    let first = world.agent.next_turn().await;
+    world.run_now("slow").await;
+    first.obey_stop().await;
+    assert_eq!(world.run_ended().await.1.as_deref(), Some("stopped for a newer run of its job"));
+    world.agent.next_turn().await.answer("done").await;
+    world.run_ended().await;
+    assert_eq!(world.told("slow").await, ["on_time 12:05 interrupted", "run_now now succeeded"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_asked_for_on_hold_leaves_no_slot_out() {
+    let mut world = world_with(&[job("check", "*/10 * * * *")]).await;
+    world.engine.command(Command::Hold { why: "test".to_owned() }).await.unwrap();
+    world.run_now("check").await;
+    world.advance_to(at(12, 45)).await;
+    world.engine.command(Command::Release).await.unwrap();
+    world.advance(1).await;
+    for _ in 0..2 {
+        world.agent.next_turn().await.answer("done").await;
+        world.run_ended().await;
+    }
+    assert_eq!(world.told("check").await, ["run_now now succeeded", "catch_up 12:10-12:40 (4) succeeded"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_asked_for_while_the_engine_stops_leaves_no_slot_out() {
+    let mut world = world_with(&[job("check", "*/10 * * * *"), job("long", "0 0 1 1 *")]).await;
+    world.run_now("long").await;
+    let turn = world.agent.next_turn().await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.run_now("check").await;
+    turn.answer("done").await;
+    world.engine.stopped().await;
+    world.advance_to(at(12, 45)).await;
+    world.start_again(Setup::default()).await;
+    for _ in 0..2 {
+        world.agent.next_turn().await.answer("done").await;
+        world.run_ended().await;
+    }
+    assert_eq!(world.told("check").await, ["run_now now succeeded", "catch_up 12:10-12:40 (4) succeeded"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn two_runs_of_a_job_may_go_on_side_by_side_each_in_a_session_of_its_own() {
     let slow = Definition { overlap: Overlap::Allow, ..job("slow", "*/5 * * * *") };
     let mut world = world_with(&[slow]).await;

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use switchboard::agent::AgentEvent;
 use switchboard::domain::api::{Command, JobCommand, JobState, Reply};
 use switchboard::domain::cron::{
-    Counting, Definition, DeliveryState, ExecutionState, JobEvent, SessionMode, Target,
+    Counting, Definition, DeliveryState, ExecutionState, JobEvent, Overlap, SessionMode, Target,
 };
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Body;
@@ -218,6 +218,27 @@ async fn the_operator_stops_a_run() {
     world.advance(1).await;
     let again = world.refused(JobCommand::StopRun { execution: run }).await;
     assert_eq!(again, format!("refused: run {run} has ended: interrupted"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_waits_is_withdrawn_and_the_one_before_it_goes_on() {
+    let queued = Definition { overlap: Overlap::Queue, ..job("slow", "0 0 1 1 *") };
+    let mut world = world_with(&[queued]).await;
+    world.run_now("slow").await;
+    let turn = world.agent.next_turn().await;
+    let waits = world.run_now("slow").await;
+    let stop = || JobCommand::StopRun { execution: waits };
+    let Reply::Done { words, .. } = world.job_command(stop()).await.unwrap() else { panic!("no reply") };
+    assert_eq!(words, format!("run {waits} of job slow is withdrawn: it never begins"));
+    assert_eq!(
+        world.executions("slow").await[1].why.as_deref(),
+        Some("the operator withdrew it before it began")
+    );
+    turn.answer("done").await;
+    world.run_ended().await;
+    world.advance(1).await;
+    assert_eq!(world.told("slow").await, ["run_now now succeeded", "run_now now skipped"]);
+    assert_eq!(world.job("slow").await.row.state, JobState::Scheduled);
 }
 
 #[tokio::test(start_paused = true)]

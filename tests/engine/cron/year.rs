@@ -7,7 +7,7 @@ use chrono_tz::Europe::Berlin;
 use pretty_assertions::assert_eq;
 use switchboard::domain::Time;
 use switchboard::domain::cron::document::Document;
-use switchboard::domain::cron::plan::Row;
+use switchboard::domain::cron::plan::{Open, Row};
 use switchboard::domain::cron::record::Imported;
 use switchboard::domain::cron::{ClaimKey, Execution, ExecutionState, How, JobId, JobStanding, Owner};
 use switchboard::domain::id::RunId;
@@ -120,7 +120,7 @@ fn each_half_hour_of_a_year_is_planned_once_through_both_changes_of_the_clock() 
     let (mut job, _) = JobStanding::first_seen(Ok(&definition), &Imported::default(), Berlin, begin);
     let mut slots = Vec::new();
     while let Some(due) = job.ahead.due.filter(|due| *due < begin + TimeDelta::days(365)) {
-        for row in job.fire(&definition, Vec::new(), Vec::new(), due).unwrap().rows {
+        for row in job.fire(&definition, Open::default(), due).unwrap().rows {
             let Row::Fire { slots: taken, how: How::OnTime } = row else { panic!("{row:?}") };
             assert_eq!((taken.count, taken.first), (1, due));
             slots.push(due);

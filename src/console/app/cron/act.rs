@@ -11,7 +11,7 @@ use crate::console::app::typing::key_name;
 use crate::console::app::words::clock;
 use crate::console::app::{Model, acts, asking, front, panes, walk};
 use crate::domain::api::{Command, JobCommand, JobState, JobsFileState};
-use crate::domain::cron::{Counting, Execution, JobId};
+use crate::domain::cron::{Counting, Execution, ExecutionState, JobId};
 use crate::domain::id::{ChatType, KeyParts, SessionKey};
 
 /// Why an action of this view can't be done now.
@@ -54,7 +54,7 @@ pub(in crate::console::app) fn why_not(model: &Model, action: Action) -> Option<
             }
             _ => None,
         },
-        Action::StopRun => running(model).is_none().then(|| "no run of it goes on".to_owned()),
+        Action::StopRun => to_stop(model).is_none().then(|| "no run of it goes on or waits".to_owned()),
         Action::ReadOutput => {
             with_output(model).is_none().then(|| "no run of it has left a document yet".to_owned())
         }
@@ -109,12 +109,18 @@ fn no_form(model: &Model) -> Option<String> {
     }
 }
 
-/// The run of the selected job that goes on.
-fn running(model: &Model) -> Option<&Execution> {
-    let goes_on = |run: &&Execution| !run.state.is_over();
-    let chosen = model.cron.current_run().filter(|_| model.pane == Pane::Detail).filter(goes_on);
-    let known = model.cron.current_detail().and_then(|detail| detail.runs.iter().find(goes_on));
-    chosen.or(known).or_else(|| model.cron.current()?.row.last.as_ref().filter(goes_on))
+/// The run of the selected job that is to be stopped: the marked one, else the one that goes on, else one
+/// that waits.
+fn to_stop(model: &Model) -> Option<&Execution> {
+    let open = |run: &&Execution| !run.state.is_over();
+    let goes_on = |run: &&Execution| open(run) && run.state != ExecutionState::Waiting;
+    let marked = model.pane == Pane::Detail || model.cron.run > 0;
+    let marked = model.cron.current_run().filter(|_| marked).filter(open);
+    let runs = model.cron.current_detail().map_or(&[][..], |detail| &detail.runs);
+    marked
+        .or_else(|| runs.iter().find(goes_on))
+        .or_else(|| runs.iter().find(open))
+        .or_else(|| model.cron.current()?.row.last.as_ref().filter(open))
 }
 
 /// The run whose document is read: the selected one, else the newest that has one.
@@ -200,13 +206,17 @@ fn ask_run(model: &mut Model, job: &Job, id: JobId) {
 }
 
 fn ask_stop(model: &mut Model, job: &Job) {
-    let Some(run) = running(model) else { return };
+    let Some(run) = to_stop(model) else { return };
+    let stop = deed(JobCommand::StopRun { execution: run.id });
+    let since = clock(model, run.began_at.unwrap_or(run.taken_at));
+    if run.state == ExecutionState::Waiting {
+        let question = format!("Withdraw the run of {} that waits?", job.row.name);
+        let detail = format!("Since {since}. It never begins; a slot of it is not run again.");
+        return asking::ask(model, &question, &detail, "withdraw it", stop);
+    }
     let question = format!("Stop the run of {} that {}?", job.row.name, columns::state(run.state));
-    let since = run.began_at.unwrap_or(run.taken_at);
-    let detail =
-        format!("Since {}. What it has said is kept; its slot is not run again.", clock(model, since));
-    let deed = deed(JobCommand::StopRun { execution: run.id });
-    asking::ask(model, &question, &detail, "stop it", deed);
+    let detail = format!("Since {since}. What it has said is kept; its slot is not run again.");
+    asking::ask(model, &question, &detail, "stop it", stop);
 }
 
 fn ask_take_copy(model: &mut Model) {

@@ -3,6 +3,7 @@
 //! Every slot of a job's lattice ends in exactly one row, or in one row for a range of slots: a fire, or
 //! slots that were not run, with the reason in words.
 
+mod overlap;
 mod passed;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,8 @@ use super::{Definition, ExecutionState, How, JobId, Misfire, Overlap, Slots};
 use crate::domain::Time;
 use crate::domain::id::ExecutionId;
 use crate::domain::schedule::{Lattice, Recurrence, Schedule};
+use overlap::by_overlap;
+pub use overlap::{Asked, Open, asked};
 use passed::Passed;
 
 /// A one-shot may be so late, and every slot of a job that comes more often than twice that.
@@ -64,10 +67,8 @@ pub struct Facts<'a> {
     pub overlap: Overlap,
     /// How many runs are left of its `repeat`.
     pub runs_left: Option<u32>,
-    /// Its fires that wait for a worker.
-    pub waiting: Vec<ExecutionId>,
-    /// Its runs that a worker has.
-    pub busy: Vec<ExecutionId>,
+    /// Its executions that are not over.
+    pub open: Open,
     /// Now, by the wall clock.
     pub now: Time,
 }
@@ -239,7 +240,9 @@ pub fn plan(facts: &Facts<'_>) -> Plan {
     if let Some(passed) = Passed::of(course, facts.settled, until) {
         let (not_run, fires) = by_misfire(facts, &passed);
         rows.extend(not_run);
-        rows.extend(by_overlap(facts, fires, &mut replaced));
+        let (fires, ended) = by_overlap(facts.overlap, &facts.open, fires);
+        rows.extend(fires);
+        replaced = ended;
     }
     rows.sort_by_key(|row| row.slots().first);
     let mut plan = Plan { rows, replaced, ahead: course.ahead(until) };
@@ -297,33 +300,6 @@ fn missed(slots: Slots, until: Time) -> Row {
     };
     let why = format!("{late} late; what is due once runs up to {} minutes late", LEAST_GRACE.num_minutes());
     Row::NotRun { slots, state: ExecutionState::Missed, why }
-}
-
-/// What becomes of the fires while earlier ones wait or run.
-fn by_overlap(facts: &Facts<'_>, fires: Vec<Row>, replaced: &mut Vec<ExecutionId>) -> Vec<Row> {
-    let Facts { waiting, busy, .. } = facts;
-    let (Some(first), Some(last)) = (fires.first(), fires.last()) else { return fires };
-    let all = || Slots {
-        first: first.slots().first,
-        last: last.slots().last,
-        count: fires.iter().map(|row| row.slots().count).fold(0, u32::saturating_add),
-    };
-    match facts.overlap {
-        Overlap::Skip if !busy.is_empty() => {
-            vec![Row::skipped(all(), "the run before still works (overlap: skip)")]
-        }
-        Overlap::Skip if !waiting.is_empty() => {
-            vec![Row::skipped(all(), "the run before has not begun yet (overlap: skip)")]
-        }
-        Overlap::Queue if !waiting.is_empty() => {
-            vec![Row::skipped(all(), "a run waits already (overlap: queue)")]
-        }
-        Overlap::Replace => {
-            replaced.extend(waiting.iter().chain(busy));
-            fires
-        }
-        Overlap::Skip | Overlap::Queue | Overlap::Allow => fires,
-    }
 }
 
 /// An instant that stands for a day without slots: its beginning, or the last instant before a day that

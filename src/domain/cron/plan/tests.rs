@@ -17,8 +17,7 @@ fn facts<'a>(course: &'a Course, settled: &str, now: &str) -> Facts<'a> {
         misfire: Misfire::Once,
         overlap: Overlap::Skip,
         runs_left: None,
-        waiting: Vec::new(),
-        busy: Vec::new(),
+        open: Open::default(),
         now: at(now),
     }
 }
@@ -39,6 +38,10 @@ fn told(plan: &Plan) -> Vec<String> {
 
 fn daily() -> Course {
     course("0 9 * * *", Tz::UTC)
+}
+
+fn ids(ids: &[i64]) -> Vec<ExecutionId> {
+    ids.iter().copied().map(ExecutionId).collect()
 }
 
 fn minutely() -> Course {
@@ -138,19 +141,14 @@ fn a_one_shot_runs_up_to_two_minutes_late_and_is_missed_after_that() {
 #[test]
 fn a_slot_that_comes_while_an_earlier_run_works_goes_by_the_overlap_rule() {
     let daily = daily();
-    let id = ExecutionId;
-    let at_nine = |overlap, waiting: &[i64], busy: &[i64]| {
-        let ids = |ids: &[i64]| ids.iter().copied().map(id).collect();
-        plan(&Facts {
-            overlap,
-            waiting: ids(waiting),
-            busy: ids(busy),
-            ..facts(&daily, "2026-03-01T08:00:00Z", "2026-03-01T09:00:00Z")
-        })
+    let at_nine = |overlap, fired: &[i64], busy: &[i64]| {
+        let open = Open { fired: ids(fired), asked: ids(&[3]), busy: ids(busy) };
+        plan(&Facts { overlap, open, ..facts(&daily, "2026-03-01T08:00:00Z", "2026-03-01T09:00:00Z") })
     };
     for (overlap, waiting, busy, row) in [
         (Overlap::Skip, &[][..], &[1][..], "skipped 09:00: the run before still works (overlap: skip)"),
         (Overlap::Skip, &[1], &[], "skipped 09:00: the run before has not begun yet (overlap: skip)"),
+        (Overlap::Skip, &[], &[], "OnTime 09:00"),
         (Overlap::Queue, &[], &[1], "OnTime 09:00"),
         (Overlap::Queue, &[2], &[1], "skipped 09:00: a run waits already (overlap: queue)"),
         (Overlap::Allow, &[2], &[1], "OnTime 09:00"),
@@ -158,8 +156,23 @@ fn a_slot_that_comes_while_an_earlier_run_works_goes_by_the_overlap_rule() {
     ] {
         let plan = at_nine(overlap, waiting, busy);
         assert_eq!(told(&plan), [row], "{overlap} {waiting:?} {busy:?}");
-        let replaced = if overlap == Overlap::Replace { vec![id(2), id(1)] } else { Vec::new() };
+        let replaced = if overlap == Overlap::Replace { ids(&[2, 3, 1]) } else { Vec::new() };
         assert_eq!(plan.replaced, replaced);
+    }
+}
+
+#[test]
+fn a_run_that_is_asked_for_goes_by_the_overlap_rule_too() {
+    let by = |overlap, fired: &[i64], busy: &[i64]| {
+        asked(overlap, &Open { fired: ids(fired), asked: Vec::new(), busy: ids(busy) })
+    };
+    let waits = |replaced: &[i64]| Asked::Waits { replaced: ids(replaced) };
+    assert_eq!(by(Overlap::Skip, &[], &[]), waits(&[]));
+    assert_eq!(by(Overlap::Skip, &[2], &[1]), Asked::Refused(ExecutionId(1)));
+    assert_eq!(by(Overlap::Skip, &[2], &[]), Asked::Refused(ExecutionId(2)));
+    assert_eq!(by(Overlap::Replace, &[2], &[1]), waits(&[2, 1]));
+    for overlap in [Overlap::Queue, Overlap::Allow] {
+        assert_eq!(by(overlap, &[2], &[1]), waits(&[]));
     }
 }
 
@@ -270,7 +283,8 @@ proptest! {
             }
             let busy = if busy { vec![ExecutionId(1)] } else { Vec::new() };
             let facts = Facts {
-                course: &course, settled: ahead.settled, misfire, overlap, runs_left, waiting: Vec::new(), busy, now,
+                course: &course, settled: ahead.settled, misfire, overlap, runs_left, now,
+                open: Open { busy, ..Open::default() },
             };
             let plan = plan(&facts);
             if let Some(next) = plan.ahead.next {

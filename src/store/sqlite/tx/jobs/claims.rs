@@ -23,10 +23,12 @@ impl Tx<'_> {
         }
         let next = self.first(
             "SELECT e.id, e.job FROM executions e JOIN jobs j ON j.id = e.job
-             WHERE e.state = 'waiting' AND (j.overlap = 'allow' OR NOT EXISTS (
-                 SELECT 1 FROM executions b WHERE b.job = e.job AND b.state IN ('claimed', 'running')))
+             WHERE e.state = 'waiting'
+                 AND (e.first_slot IS NOT NULL OR j.due IS NULL OR j.due > ?1)
+                 AND (j.overlap = 'allow' OR NOT EXISTS (
+                     SELECT 1 FROM executions b WHERE b.job = e.job AND b.state IN ('claimed', 'running')))
              ORDER BY e.id LIMIT 1",
-            (),
+            (Millis(claim.at),),
             |row| Ok((row.get::<_, ExecutionId>(0)?, row.get::<_, JobId>(1)?)),
         )?;
         let Some((execution, job)) = next else { return Ok(None) };

@@ -7,11 +7,11 @@ use super::super::super::sql::at_most;
 use super::super::{Tx, nothing_to};
 use super::kept::{self, Kept, jobs_where};
 use crate::domain::Time;
-use crate::domain::cron::plan::{Course, Row};
-use crate::domain::cron::{Counting, CronEvent, How, JobEvent, JobId, Overlap};
+use crate::domain::cron::plan::{Asked, Course, Open, Row, asked};
+use crate::domain::cron::{Counting, CronEvent, Execution, ExecutionState, How, JobEvent, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Gate;
-use crate::store::{Result, Tick, Ticked};
+use crate::store::{Result, RunAsked, StoreError, Tick, Ticked};
 
 /// A clock that is set by a little, as by the network, strands nothing.
 const CLOCK_MAY_GO_BACK: TimeDelta = TimeDelta::seconds(60);
@@ -37,9 +37,8 @@ impl Tx<'_> {
 
     fn fire(&mut self, mut job: Kept, at: Time, ticked: &mut Ticked) -> Result<()> {
         let open = self.open_executions(&job.id)?;
-        let (waiting, busy) = (open.waiting.clone(), open.busy);
         let plan = match &job.definition {
-            Some(definition) => job.standing.fire(definition, waiting, busy, at),
+            Some(definition) => job.standing.fire(definition, open.clone(), at),
             None => None,
         };
         let Some(plan) = plan else {
@@ -47,13 +46,7 @@ impl Tx<'_> {
             job.standing.ahead.due = None;
             return self.save_job(&mut job, at);
         };
-        for execution in plan.replaced {
-            if open.waiting.contains(&execution) {
-                self.drop_fire(&job.id, execution, "a newer fire replaces it (overlap: replace)", at)?;
-            } else {
-                ticked.replaced.push(execution);
-            }
-        }
+        ticked.replaced.extend(self.replace(&job.id, plan.replaced, &open, at)?);
         let course = job.definition.as_ref().and_then(|definition| job.standing.course(definition));
         for row in plan.rows {
             let fires = matches!(row, Row::Fire { .. });
@@ -61,6 +54,21 @@ impl Tx<'_> {
             ticked.fired += usize::from(fires && kept.is_some());
         }
         self.save_job(&mut job, at)
+    }
+
+    /// Ends what a newer run replaces and has not begun; the rest is to be stopped.
+    fn replace(
+        &mut self,
+        job: &JobId,
+        replaced: Vec<ExecutionId>,
+        open: &Open,
+        at: Time,
+    ) -> Result<Vec<ExecutionId>> {
+        let (busy, waiting): (Vec<_>, Vec<_>) = replaced.into_iter().partition(|it| open.busy.contains(it));
+        for execution in waiting {
+            self.drop_fire(job, execution, "a newer fire replaces it (overlap: replace)", at)?;
+        }
+        Ok(busy)
     }
 
     /// Keeps a row without those of its first slots that have one, from before the clock went back.
@@ -115,15 +123,17 @@ impl Tx<'_> {
         Ok(self.only(next, (), |row| row.get::<_, Option<Millis>>(0))?.map(|due| due.0))
     }
 
-    pub(super) fn run_job_now(&mut self, id: &JobId, counting: Counting, at: Time) -> Result<ExecutionId> {
+    pub(super) fn run_job_now(&mut self, id: &JobId, counting: Counting, at: Time) -> Result<RunAsked> {
         let mut job = self.job_in_file(id)?;
         let Some(definition) = job.definition.as_ref().filter(|_| job.standing.trouble.is_empty()) else {
             let why = job.standing.trouble.join("; ");
             return Err(nothing_to(format!("job {id} can't be used: {why}")));
         };
-        if definition.overlap == Overlap::Skip {
-            self.refuse_while_open(id, at)?;
-        }
+        let open = self.open_executions(id)?;
+        let replaced = match asked(definition.overlap, &open) {
+            Asked::Waits { replaced } => self.replace(id, replaced, &open, at)?,
+            Asked::Refused(execution) => return Err(self.in_its_way(id, execution, at)?),
+        };
         if counting == Counting::Counts {
             job.standing.count_run(definition);
         }
@@ -133,18 +143,28 @@ impl Tx<'_> {
         )?);
         self.tell_job(id, JobEvent::Fired { execution, slots: None, how: How::RunNow }, at)?;
         self.save_job(&mut job, at)?;
-        Ok(execution)
+        Ok(RunAsked { execution, replaced })
     }
 
-    fn refuse_while_open(&self, id: &JobId, at: Time) -> Result<()> {
-        let open = self.open_executions(id)?;
-        let Some(&execution) = open.busy.first().or(open.waiting.first()) else { return Ok(()) };
+    fn in_its_way(&self, id: &JobId, execution: ExecutionId, at: Time) -> Result<StoreError> {
         let holder = self.execution(execution)?.and_then(|execution| execution.claim).map(|claim| {
             let seconds = (at - claim.since).num_seconds().max(0);
             format!(", claimed by {} {seconds} s ago", claim.holder())
         });
-        let holder = holder.unwrap_or_else(|| ", which waits for a worker".to_owned());
-        Err(nothing_to(format!("job {id} has run {execution} already{holder} (overlap: skip)")))
+        let holder = holder.unwrap_or_else(|| ", which has not begun".to_owned());
+        Ok(nothing_to(format!("job {id} has run {execution} already{holder} (overlap: skip)")))
+    }
+
+    pub(super) fn withdraw_execution(&mut self, execution: ExecutionId, at: Time) -> Result<()> {
+        let waiting = self.execution(execution)?.filter(|it| it.state == ExecutionState::Waiting);
+        let Some(Execution { job, .. }) = waiting else {
+            return Err(nothing_to(format!("run {execution} does not wait any more")));
+        };
+        self.drop_fire(&job, execution, "the operator withdrew it before it began", at)?;
+        match self.kept_job(&job)? {
+            Some(mut job) => self.save_job(&mut job, at),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn pause_job(&mut self, id: &JobId, why: Option<&str>, at: Time) -> Result<()> {

@@ -8,7 +8,7 @@ use super::super::super::columns::{Millis, json, kept_json, optional_time, time}
 use super::super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::alert::{by_cron_event, by_job_event};
-use crate::domain::cron::plan::{Ahead, Row as PlanRow};
+use crate::domain::cron::plan::{Ahead, Open, Row as PlanRow};
 use crate::domain::cron::{
     Change, CronEvent, Definition, ExecutionState, How, JobEvent, JobId, JobStanding, OpenRuns, Paused, Slots,
 };
@@ -23,19 +23,6 @@ pub(super) struct Kept {
     pub(super) standing: JobStanding,
     /// What its record means; none: it can't be understood.
     pub(super) definition: Option<Definition>,
-}
-
-/// Executions of a job that are not over.
-#[derive(Default)]
-pub(super) struct Open {
-    pub(super) waiting: Vec<ExecutionId>,
-    pub(super) busy: Vec<ExecutionId>,
-}
-
-impl Open {
-    pub(super) fn runs(&self) -> OpenRuns {
-        OpenRuns { waiting: self.waiting.len(), busy: self.busy.len() }
-    }
 }
 
 macro_rules! jobs_where {
@@ -61,7 +48,7 @@ impl Tx<'_> {
 
     /// Keeps how a job stands, as completed if nothing of it is left to do; its rank follows from it.
     pub(super) fn save_job(&mut self, job: &mut Kept, at: Time) -> Result<()> {
-        let open = self.open_executions(&job.id)?.runs();
+        let open = OpenRuns::from(&self.open_executions(&job.id)?);
         if let Some(news) = job.standing.complete_if_done(open, at) {
             self.tell_job(&job.id, news, at)?;
         }
@@ -134,7 +121,7 @@ impl Tx<'_> {
 
     /// Ends the fires of a job that still wait: they never begin.
     pub(super) fn drop_waiting(&mut self, job: &JobId, why: &str, at: Time) -> Result<()> {
-        for execution in self.open_executions(job)?.waiting {
+        for execution in self.open_executions(job)?.waiting() {
             self.drop_fire(job, execution, why, at)?;
         }
         Ok(())
@@ -160,15 +147,16 @@ impl Tx<'_> {
 
     pub(super) fn open_executions(&self, job: &JobId) -> Result<Open> {
         let found = self.rows(
-            "SELECT id, state FROM executions
+            "SELECT id, state, how FROM executions
              WHERE job = ?1 AND state IN ('waiting', 'claimed', 'running') ORDER BY id",
             (job,),
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )?;
         let mut open = Open::default();
-        for (id, state) in found {
-            match state {
-                ExecutionState::Waiting => open.waiting.push(id),
+        for (id, state, how) in found {
+            match (state, how) {
+                (ExecutionState::Waiting, How::RunNow) => open.asked.push(id),
+                (ExecutionState::Waiting, _) => open.fired.push(id),
                 _ => open.busy.push(id),
             }
         }

@@ -21,8 +21,8 @@ use crate::domain::cron::{ClaimKey, Counting, CronEvent, DeliveryState, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::turn::Begun;
 use crate::store::{
-    Claimed, ExecutionEnd, Held, JobTransitions, JobsSeen, NewClaim, Post, Result, RunTurn, Synced, Tick,
-    Ticked,
+    Claimed, ExecutionEnd, Held, JobTransitions, JobsSeen, NewClaim, Post, Result, RunAsked, RunTurn, Synced,
+    Tick, Ticked,
 };
 
 /// The table of contents: each transition is written in the file of its subject.
@@ -43,8 +43,12 @@ impl JobTransitions for Tx<'_> {
         self.fire_due(tick)
     }
 
-    fn run_job_now(&mut self, job: &JobId, counting: Counting, at: Time) -> Result<ExecutionId> {
+    fn run_job_now(&mut self, job: &JobId, counting: Counting, at: Time) -> Result<RunAsked> {
         self.run_job_now(job, counting, at)
+    }
+
+    fn withdraw_execution(&mut self, execution: ExecutionId, at: Time) -> Result<()> {
+        self.withdraw_execution(execution, at)
     }
 
     fn claim_execution(&mut self, claim: &NewClaim) -> Result<Option<Claimed>> {
