@@ -4,6 +4,7 @@
 //! [`Handle`] for a session; the handle runs turns, one at a time. The engine keeps it between them,
 //! unless the backend says that it is for one turn.
 
+mod acp;
 mod alert_command;
 mod approvals;
 mod command;
@@ -43,6 +44,7 @@ pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
 pub fn build(config: &AgentConfig, home: &Path) -> Result<Arc<dyn Backend>, BuildError> {
     match config.backend {
         BackendKind::Practice => Ok(Arc::new(practice::Practice)),
+        BackendKind::Acp => Ok(Arc::new(acp::AcpBackend::new(config, home)?)),
         BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, home)?)),
         BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(config, home)?)),
     }
@@ -155,6 +157,9 @@ pub enum AgentEvent {
     Usage(Usage),
     /// The model that answers.
     Model(String),
+    /// Something of the agent that a person should know and that is no part of the answer: it follows
+    /// the words `turn 7 …`.
+    Notice(String),
     /// A failed try will be repeated.
     Retrying {
         /// Which try comes next, from 2.
@@ -185,11 +190,14 @@ pub enum AgentError {
 /// Why a backend can't be made from its settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// The command backend has no program to run.
+    /// The backend has no program to run.
     #[error(
-        "agent.command.argv is empty: name the program and its arguments, as in argv = [\"./agent.sh\"], or set agent.backend to another backend"
+        "{section}.argv is empty: name the program and its arguments, as in argv = [\"./agent.sh\"], or set agent.backend to another backend"
     )]
-    EmptyArgv,
+    EmptyArgv {
+        /// The backend's section of the settings.
+        section: &'static str,
+    },
     /// The openai backend has no server that it could reach.
     #[error(
         "agent.openai.base_url is {url:?}: {why}; write the server's address, as in http://localhost:11434/v1"

@@ -45,6 +45,8 @@ pub struct AgentConfig {
     pub command: CommandConfig,
     /// `[agent.openai]`.
     pub openai: OpenAiConfig,
+    /// `[agent.acp]`.
+    pub acp: AcpConfig,
     /// `[agent.approvals]`.
     pub approvals: ApprovalsConfig,
 }
@@ -60,6 +62,8 @@ pub struct ApprovalsConfig {
     pub read_file: Policy,
     /// `search_files`.
     pub search_files: Policy,
+    /// What an ACP agent asks (`acp`).
+    pub acp: Policy,
     /// The beginnings of commands that need no question (`allow`).
     pub allow: Vec<String>,
 }
@@ -85,6 +89,8 @@ pub enum BackendKind {
     Command,
     /// An OpenAI-compatible server.
     OpenAi,
+    /// An agent that speaks the Agent Client Protocol.
+    Acp,
 }
 
 /// The `command` backend.
@@ -125,6 +131,25 @@ pub struct OpenAiConfig {
     pub terminal_timeout: Duration,
     /// How often in a turn the model may go on after tool calls (`max_steps`).
     pub max_steps: u32,
+}
+
+/// The `acp` backend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcpConfig {
+    /// The agent and its arguments (`argv`). Required with this backend.
+    pub argv: Vec<String>,
+    /// Where it works (`workdir`); else the home folder.
+    pub workdir: Option<PathBuf>,
+    /// How long it may take to say what it can (`initialize_timeout_seconds`).
+    pub initialize_timeout: Duration,
+    /// How long it may take to begin a session (`new_timeout_seconds`).
+    pub new_timeout: Duration,
+    /// How long it may take to take a session up again (`load_timeout_seconds`).
+    pub load_timeout: Duration,
+    /// How long it may be silent in a turn (`silence_timeout_seconds`).
+    pub silence_timeout: Duration,
+    /// How long it may take to obey before it is killed (`kill_grace_seconds`).
+    pub kill_grace: Duration,
 }
 
 /// The tools of the built-in agent.

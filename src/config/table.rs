@@ -144,15 +144,16 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "agent.backend",
-        "Who answers: the built-in practice agent, any program once per turn, or an OpenAI-compatible server.",
+        "Who answers: the built-in practice agent, any program once per turn, an OpenAI-compatible server, or an agent that speaks the Agent Client Protocol.",
         Takes::Choice {
             default: "practice",
-            words: &["practice", "command", "openai"],
+            words: &["practice", "command", "openai", "acp"],
             put: |config, word| {
                 config.agent.backend = match word {
                     "practice" => BackendKind::Practice,
                     "command" => BackendKind::Command,
                     "openai" => BackendKind::OpenAi,
+                    "acp" => BackendKind::Acp,
                     _ => return None,
                 };
                 Some(())
@@ -273,6 +274,44 @@ pub const TABLE: &[Setting] = &[
             config.agent.openai.max_steps = u32::try_from(n).unwrap_or(u32::MAX);
         }),
     ),
+    Setting {
+        needed_by: Some("acp"),
+        ..setting(
+            "agent.acp.argv",
+            "The agent and its arguments. It speaks the Agent Client Protocol on its standard input and output, and lives as long as its session is in use.",
+            Takes::Argv { example: &["opencode", "acp"], put: |config, argv| config.agent.acp.argv = argv },
+        )
+    },
+    setting(
+        "agent.acp.workdir",
+        "Where the agent works; without it in the home folder. A scheduled task's own workdir comes first.",
+        Takes::Path { example: "~/work", put: |config, path| config.agent.acp.workdir = Some(path) },
+    ),
+    setting(
+        "agent.acp.initialize_timeout_seconds",
+        "How long the agent may take after its start to say what it can.",
+        seconds(60, 1, 3600, |config, s| config.agent.acp.initialize_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "agent.acp.new_timeout_seconds",
+        "How long the agent may take to begin a session.",
+        seconds(60, 1, 3600, |config, s| config.agent.acp.new_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "agent.acp.load_timeout_seconds",
+        "How long the agent may take to take up a session that it knows.",
+        seconds(120, 1, 3600, |config, s| config.agent.acp.load_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "agent.acp.silence_timeout_seconds",
+        "How long the agent may send nothing in a turn before it is told to stop. Waiting for your answer does not count.",
+        seconds(600, 1, 86_400, |config, s| config.agent.acp.silence_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "agent.acp.kill_grace_seconds",
+        "How long the agent may take to obey a stop before it is killed with all that it started. engine.stop_grace_seconds is the limit of every turn.",
+        seconds(3, 1, 600, |config, s| config.agent.acp.kill_grace = Duration::from_secs(s)),
+    ),
     setting(
         "agent.approvals.terminal",
         "Whether a command of the built-in agent asks you first, needs no question, or is never run. A scheduled task never waits: what asks is denied to it.",
@@ -298,6 +337,11 @@ pub const TABLE: &[Setting] = &[
         policy("auto", |config, word| {
             Policy::of(word).map(|policy| config.agent.approvals.search_files = policy)
         }),
+    ),
+    setting(
+        "agent.approvals.acp",
+        "The same for whatever an ACP agent asks. What it does without asking is between you and the agent's own settings.",
+        policy("ask", |config, word| Policy::of(word).map(|policy| config.agent.approvals.acp = policy)),
     ),
     setting(
         "agent.approvals.allow",

@@ -32,6 +32,8 @@ pub(super) enum Taken {
     Step,
     /// A failed try is repeated.
     Retry { attempt: u32, wait: std::time::Duration, why: String },
+    /// Something to tell about the turn.
+    Notice(String),
     /// Nothing more.
     Noted,
 }
@@ -60,6 +62,7 @@ impl Recorder {
                 self.model = Some(model);
                 Taken::Noted
             }
+            AgentEvent::Notice(what) => Taken::Notice(what),
             AgentEvent::Retrying { attempt, wait, why } => Taken::Retry { attempt, wait, why },
         }
     }

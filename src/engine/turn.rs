@@ -308,6 +308,7 @@ impl<'a> Work<'a> {
                 let (turn, wait_seconds) = (self.begun.turn, wait.as_secs());
                 drop(self.note(EventKind::BackendRetries { turn, attempt, wait_seconds, why }));
             }
+            Taken::Notice(what) => self.tell(&what),
             Taken::Noted => self.live.touch(now),
         }
         if self.recorder.unkept_bytes() >= MAX_UNKEPT_BYTES {

@@ -10,7 +10,7 @@ use switchboard::agent::{self, AgentError, AgentEvent, Backend, Children, NewChi
 use switchboard::config::BackendKind;
 use tokio::sync::Notify;
 
-use crate::stage::{CANARY, Call, Played, SECRETS, build, config, real, session};
+use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, lives, real, session};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -359,25 +359,4 @@ fn assert_small_pieces(played: &Played) {
         let AgentEvent::Text(text) = event else { panic!("{event:?}") };
         assert!(text.len() <= 16 * 1024, "a piece of {} bytes", text.len());
     }
-}
-
-/// Waits until no process of the group lives whose leader's id is the first line of the answer.
-async fn assert_gone(played: &Played) {
-    let text = played.text();
-    let group = text.lines().next().unwrap_or_else(|| panic!("it never began: {played:?}"));
-    // The leader is our child: it is gone only when it was reaped.
-    while lives(group) || Path::new("/proc").join(group).exists() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// Whether a process of the group lives; one that only waits to be reaped does not.
-fn lives(group: &str) -> bool {
-    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // After the name in parentheses come the state, the parent and the group.
-        let rest = stat.rsplit(')').next().unwrap_or_default();
-        let fields: Vec<&str> = rest.split_whitespace().collect();
-        fields.first().is_some_and(|state| *state != "Z") && fields.get(2) == Some(&group)
-    })
 }

@@ -1,6 +1,7 @@
-//! What the agent backends do, from outside: the practice agent, programs, model servers.
+//! What the agent backends do, from outside: the practice agent, programs, model servers, ACP agents.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
 
+mod acp;
 #[path = "../support/chat_server.rs"]
 mod chat_server;
 mod command;
@@ -18,7 +19,8 @@ use libtest_mimic::Arguments;
 fn main() {
     begin_again_with_secrets();
     let arguments = Arguments::from_args();
-    let tests = [practice::tests(), command::tests(), openai::tests(), tools::tests(), peers::tests()];
+    let tests =
+        [practice::tests(), command::tests(), openai::tests(), tools::tests(), acp::tests(), peers::tests()];
     let tests = tests.into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }

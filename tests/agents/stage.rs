@@ -1,14 +1,19 @@
 //! Runs turns on a backend and collects what it does.
 
 use std::collections::VecDeque;
+use std::fs;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard::agent::{self, AgentError, AgentEvent, Approvals, Backend, Children, SessionContext, Turn};
-use switchboard::config::{AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, OpenAiConfig};
+use switchboard::agent::{
+    self, AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext, Turn,
+};
+use switchboard::config::{
+    AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, OpenAiConfig,
+};
 use switchboard::domain::Time;
 use switchboard::domain::approval::{Decision, Policy, Question};
 use switchboard::domain::history::Step;
@@ -60,11 +65,21 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             terminal_timeout: Duration::from_secs(60),
             max_steps: 50,
         },
+        acp: AcpConfig {
+            argv: vec![],
+            workdir: None,
+            initialize_timeout: Duration::from_secs(30),
+            new_timeout: Duration::from_secs(30),
+            load_timeout: Duration::from_secs(30),
+            silence_timeout: Duration::from_secs(30),
+            kill_grace: Duration::from_secs(3),
+        },
         approvals: ApprovalsConfig {
             terminal: Policy::Ask,
             write_file: Policy::Ask,
             read_file: Policy::Auto,
             search_files: Policy::Auto,
+            acp: Policy::Ask,
             allow: vec![],
         },
     }
@@ -90,6 +105,22 @@ impl Played {
         let reasoning =
             |e: &AgentEvent| if let AgentEvent::Reasoning(t) = e { Some(t.clone()) } else { None };
         self.events.iter().filter_map(reasoning).collect()
+    }
+
+    /// What was told of the agent beside its answer.
+    pub fn notices(&self) -> Vec<&str> {
+        self.events
+            .iter()
+            .filter_map(|e| if let AgentEvent::Notice(t) = e { Some(&**t) } else { None })
+            .collect()
+    }
+
+    /// Why the handle is of no more use.
+    pub fn breakage(&self) -> &str {
+        match &self.end {
+            Err(AgentError::Broken(why)) => why,
+            other => panic!("expected a broken handle, got {other:?} after {:?}", self.events),
+        }
     }
 
     /// The text of the failure.
@@ -177,10 +208,15 @@ impl Call {
         backend: &dyn Backend,
         mut watch: impl AsyncFnMut(&AgentEvent),
     ) -> Played {
-        let (output, mut events) = mpsc::channel(8);
-        let cancel = self.cancel.clone();
         let context = SessionContext { workdir: self.workdir.clone(), ..session() };
         let mut handle = backend.open(&context).await.unwrap();
+        self.play_on(&mut *handle, &mut watch).await
+    }
+
+    /// Runs the turn on a handle that may have run others.
+    pub async fn play_on(self, handle: &mut dyn Handle, mut watch: impl AsyncFnMut(&AgentEvent)) -> Played {
+        let (output, mut events) = mpsc::channel(8);
+        let cancel = self.cancel.clone();
         let mut seen = Vec::new();
         let collect = async {
             while let Some(event) = events.recv().await {
@@ -230,4 +266,25 @@ pub fn session() -> SessionContext {
 
 pub fn instant() -> Time {
     "2026-03-01T12:00:00Z".parse().unwrap()
+}
+
+/// Waits until no process of the group lives whose leader's id is the first line of the answer.
+pub async fn assert_gone(played: &Played) {
+    let text = played.text();
+    let group = text.lines().next().unwrap_or_else(|| panic!("it never began: {played:?}"));
+    // The leader is our child: it is gone only when it was reaped.
+    while lives(group) || Path::new("/proc").join(group).exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Whether a process of the group lives; one that only waits to be reaped does not.
+pub fn lives(group: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // After the name in parentheses come the state, the parent and the group.
+        let rest = stat.rsplit(')').next().unwrap_or_default();
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        fields.first().is_some_and(|state| *state != "Z") && fields.get(2) == Some(&group)
+    })
 }

@@ -18,16 +18,14 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::invocation::Program;
 use super::program::group::ProcessGroup;
+use super::program::launch::{GO, Program};
 use super::program::tail::Tail;
 use super::program::{PIECE_BYTES, bad_end, feed, read, read_tail};
 use super::utf8::LossyDecoder;
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
 use crate::config::AgentConfig;
 
-/// The line that lets the program work; it is not the program's to read.
-const GO: &str = "go\n";
 /// How long a program may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -41,13 +39,9 @@ pub(super) struct CommandBackend {
 impl CommandBackend {
     /// Reads `agent.command`; the program runs in `home` where no folder is set.
     pub(super) fn new(config: &AgentConfig, home: &Path) -> Result<Self, BuildError> {
-        let (name, arguments) = config.command.argv.split_first().ok_or(BuildError::EmptyArgv)?;
-        let program = Program {
-            name: name.clone(),
-            arguments: arguments.to_vec(),
-            workdir: config.command.workdir.clone().unwrap_or_else(|| home.to_path_buf()),
-            key_variable: config.openai.api_key_env.clone(),
-        };
+        let workdir = config.command.workdir.clone().unwrap_or_else(|| home.to_path_buf());
+        let program =
+            Program::new("agent.command", &config.command.argv, workdir, &config.openai.api_key_env)?;
         Ok(Self { program, timeout: config.command.timeout })
     }
 }
@@ -125,7 +119,7 @@ impl CommandHandle {
         if cancel.is_cancelled() {
             return Err(AgentError::Cancelled);
         }
-        let mut running = self.program.start(&self.session, turn.id, turn.history).await?;
+        let mut running = invocation::start(&self.program, &self.session, turn.id, turn.history).await?;
         let child = &mut running.child;
         let (pid, group) = (child.id(), ProcessGroup::led_by(child));
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -2,6 +2,7 @@
 
 pub(super) mod environment;
 pub(super) mod group;
+pub(super) mod launch;
 pub(super) mod tail;
 
 use std::io;

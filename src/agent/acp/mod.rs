@@ -1,0 +1,340 @@
+//! Any agent that speaks the Agent Client Protocol (version 1), as a process that lives as long as its session
+//! is in use.
+//!
+//! The agent is started with the first turn, initialized, and given a session: the one that it had before,
+//! where it can take that up again, else a new one, which is told what was said before. Each turn is a
+//! prompt. What the agent asks goes the way of all questions ([`super::Approvals`]); it is offered neither
+//! our files nor our terminals. One that is silent for too long, or that does not obey a stop, is killed with
+//! all that it started.
+
+mod connection;
+mod message;
+mod permission;
+mod recap;
+mod session;
+mod turn;
+mod update;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use self::connection::Connection;
+use self::message::Fault;
+use self::session::{Agent, absolute};
+use self::turn::{Ended, How, Prompt, Said, Stop};
+use self::update::text;
+use super::program::launch::Program;
+use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn, process};
+use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig};
+use crate::domain::event::excerpt;
+use crate::domain::history::Step;
+use crate::domain::session::Usage;
+
+/// How long an agent may take to end when its input ends, and again when it is asked to.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// The acp backend.
+pub(super) struct AcpBackend(Arc<Settings>);
+
+/// What holds for the agents of every session.
+struct Settings {
+    program: Program,
+    acp: AcpConfig,
+    approvals: ApprovalsConfig,
+}
+
+impl AcpBackend {
+    /// Reads `agent.acp`; the agent works in `home` where no folder is set.
+    pub(super) fn new(config: &AgentConfig, home: &Path) -> Result<Self, BuildError> {
+        let acp = config.acp.clone();
+        let workdir = acp.workdir.clone().unwrap_or_else(|| home.to_path_buf());
+        let program = Program::new("agent.acp", &acp.argv, workdir, &config.openai.api_key_env)?;
+        Ok(Self(Arc::new(Settings { program, acp, approvals: config.approvals.clone() })))
+    }
+}
+
+impl Backend for AcpBackend {
+    fn label(&self) -> String {
+        format!("ACP agent {}", self.0.program.name)
+    }
+
+    fn steerable(&self) -> bool {
+        false
+    }
+
+    fn keeps_handles(&self) -> bool {
+        true
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
+        Box::pin(async {
+            let connection = start(&self.0.program, [])?;
+            connection.let_work()?;
+            let agent = Agent::greet(connection, &self.0.acp).await?;
+            let found = format!("{} answers and speaks the Agent Client Protocol", agent.who);
+            agent.connection.close(GOODBYE).await;
+            Ok(found)
+        })
+    }
+
+    fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
+        let mut program = self.0.program.clone();
+        if let Some(workdir) = &session.workdir {
+            program.workdir.clone_from(workdir);
+        }
+        let folder = absolute(&program.workdir);
+        let settings = Arc::clone(&self.0);
+        let handle =
+            AcpHandle { settings, program, folder, context: session.clone(), known: None, live: None };
+        Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
+    }
+}
+
+fn start(
+    program: &Program,
+    variables: impl IntoIterator<Item = (&'static str, String)>,
+) -> Result<Connection, AgentError> {
+    let child = program.start(program.arguments.iter().map(OsString::from), variables)?;
+    Ok(Connection::new(&program.name, child))
+}
+
+struct AcpHandle {
+    settings: Arc<Settings>,
+    program: Program,
+    folder: PathBuf,
+    context: SessionContext,
+    /// The session that the agent had, by its own id.
+    known: Option<String>,
+    live: Option<Live>,
+}
+
+/// An agent in a session.
+struct Live {
+    agent: Agent,
+    session: String,
+    memory: Memory,
+}
+
+/// What an agent remembers of the conversation.
+enum Memory {
+    /// Nothing: it has to be told.
+    Nothing,
+    /// What an earlier process of it kept, as it says.
+    TakenUp,
+    /// All, up to this message.
+    UpTo(String),
+}
+
+impl Handle for AcpHandle {
+    fn run<'a>(
+        &'a mut self,
+        turn: Turn,
+        output: mpsc::Sender<AgentEvent>,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'a, Result<(), AgentError>> {
+        Box::pin(self.run_turn(turn, output, cancel))
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if let Some(live) = self.live {
+                live.agent.connection.close(GOODBYE).await;
+            }
+        })
+    }
+}
+
+impl AcpHandle {
+    async fn run_turn(
+        &mut self,
+        turn: Turn,
+        output: mpsc::Sender<AgentEvent>,
+        cancel: CancellationToken,
+    ) -> Result<(), AgentError> {
+        let mut live = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(AgentError::Cancelled),
+            () = output.closed() => return Err(AgentError::Cancelled),
+            ready = self.ready(&turn) => ready?,
+        };
+        self.known = Some(live.session.clone());
+        let mut ended = self.prompt(&mut live, &turn, &output, &cancel).await;
+        if let (Memory::TakenUp, Some(why)) = (&live.memory, refusal(&ended)) {
+            tracing::info!(session = live.session, "the agent does not know its session after all: {why}");
+            live.session = live.agent.new_session(&self.folder, &self.settings.acp).await?;
+            live.memory = Memory::Nothing;
+            self.known = Some(live.session.clone());
+            ended = self.prompt(&mut live, &turn, &output, &cancel).await;
+        }
+        if let Some(odd) = live.agent.connection.odd_lines() {
+            let _ = output.send(AgentEvent::Notice(odd)).await;
+        }
+        let whole = matches!(ended.how, How::Answered(_));
+        let result = self.judge(ended, &live.agent, &output).await;
+        if whole {
+            live.memory = Memory::UpTo(turn.message);
+            self.live = Some(live);
+        }
+        result
+    }
+
+    /// The agent in its session, kept for the turn before it may go on.
+    async fn ready(&mut self, turn: &Turn) -> Result<Live, AgentError> {
+        let Some(mut live) = self.live.take() else { return self.begin(turn).await };
+        if live.agent.connection.is_gone() {
+            return Err(live.agent.connection.lost().await);
+        }
+        keep(&live.agent.connection, turn).await?;
+        if let Memory::UpTo(message) = &live.memory
+            && !ends_with(&turn.history, message)
+        {
+            live.session = live.agent.new_session(&self.folder, &self.settings.acp).await?;
+            live.memory = Memory::Nothing;
+        }
+        Ok(live)
+    }
+
+    /// Starts the agent, and takes its session up again where there was one that it knows.
+    async fn begin(&self, turn: &Turn) -> Result<Live, AgentError> {
+        let connection = start(&self.program, process::place(&self.context, turn.id))?;
+        keep(&connection, turn).await?;
+        connection.let_work()?;
+        let mut agent = Agent::greet(connection, &self.settings.acp).await?;
+        if let Some(known) = &self.known
+            && agent.take_up(known, &self.folder, &self.settings.acp).await?
+        {
+            return Ok(Live { agent, session: known.clone(), memory: Memory::TakenUp });
+        }
+        let session = agent.new_session(&self.folder, &self.settings.acp).await?;
+        Ok(Live { agent, session, memory: Memory::Nothing })
+    }
+
+    async fn prompt(
+        &self,
+        live: &mut Live,
+        turn: &Turn,
+        output: &mpsc::Sender<AgentEvent>,
+        cancel: &CancellationToken,
+    ) -> Ended {
+        let recap = match live.memory {
+            Memory::Nothing => recap::of_all(&turn.history),
+            Memory::TakenUp => recap::of_the_end(&turn.history),
+            Memory::UpTo(_) => None,
+        };
+        if recap.is_some() && matches!(live.memory, Memory::Nothing) {
+            let what = "begins a new session of its agent, which is told the end of what was said before";
+            let _ = output.send(AgentEvent::Notice(what.to_owned())).await;
+        }
+        let texts: Vec<&str> = recap.as_deref().into_iter().chain([turn.message.as_str()]).collect();
+        let prompt = Prompt {
+            connection: &mut live.agent.connection,
+            settings: &self.settings,
+            session: &live.session,
+            folder: &self.folder,
+            approvals: &turn.approvals,
+            output,
+            cancel,
+        };
+        prompt.run(&texts).await
+    }
+
+    async fn judge(
+        &self,
+        ended: Ended,
+        agent: &Agent,
+        output: &mpsc::Sender<AgentEvent>,
+    ) -> Result<(), AgentError> {
+        let name = &self.program.name;
+        let silence = self.settings.acp.silence_timeout.as_secs_f64();
+        let silent = format!("sent nothing for {silence} s (agent.acp.silence_timeout_seconds)");
+        match (ended.how, ended.stopped) {
+            (How::Answered(Ok(told)), Some(Stop::Cancelled)) if text(&told, "stopReason") == "end_turn" => {
+                Ok(())
+            }
+            (How::Answered(_) | How::Lost(_), Some(Stop::Cancelled)) => Err(AgentError::Cancelled),
+            (How::Answered(_), Some(Stop::Silent)) => Err(AgentError::Failed(
+                agent.connection.with_last_words(&format!("{silent} and was stopped")),
+            )),
+            (How::Answered(Err(fault)), None) => Err(agent.refused("the prompt", &fault)),
+            (How::Answered(Ok(told)), None) => {
+                if let Some(usage) = usage(&told) {
+                    let _ = output.send(AgentEvent::Usage(usage)).await;
+                }
+                match bad_stop(&told, ended.said) {
+                    None => Ok(()),
+                    Some(how) => Err(AgentError::Failed(agent.connection.with_last_words(&how))),
+                }
+            }
+            (How::NotObeyed, Some(Stop::Cancelled)) => {
+                let grace = self.settings.acp.kill_grace.as_secs_f64();
+                let what = format!("is cut: {name} did not obey the stop within {grace} s and was killed");
+                let _ = output.send(AgentEvent::Notice(what)).await;
+                Err(AgentError::Cancelled)
+            }
+            (How::NotObeyed, _) => {
+                let how = format!("{silent}, did not obey a stop and was killed");
+                Err(AgentError::Broken(agent.connection.with_last_words(&how)))
+            }
+            (How::Lost(error), _) => Err(error),
+        }
+    }
+}
+
+/// Has the agent's process kept as one that works for the turn.
+async fn keep(connection: &Connection, turn: &Turn) -> Result<(), AgentError> {
+    match connection.pid() {
+        Some(pid) => turn.children.keep(pid, connection.name()).await,
+        None => Ok(()),
+    }
+}
+
+/// Whether the agent, which knows all up to a message, knows the history: it does not after an undo.
+fn ends_with(history: &[Step], message: &str) -> bool {
+    let last = history.iter().rev().find_map(|step| match step {
+        Step::User { text } => Some(text),
+        Step::Agent { .. } => None,
+    });
+    last.is_some_and(|last| last.ends_with(message))
+}
+
+/// Why an agent did not take a prompt at all, if it did not.
+fn refusal(ended: &Ended) -> Option<String> {
+    match (&ended.how, ended.said, ended.stopped) {
+        (How::Answered(Err(fault)), Said::Nothing, None) => Some(Fault::words(fault)),
+        (How::Answered(Ok(told)), Said::Nothing, None) => bad_stop(told, Said::Nothing),
+        _ => None,
+    }
+}
+
+/// What is wrong with the way in which a turn ended; none if it ended well.
+fn bad_stop(told: &Value, said: Said) -> Option<String> {
+    Some(match (text(told, "stopReason"), said) {
+        ("end_turn", Said::Something) => return None,
+        ("end_turn", Said::Nothing) => "ended its turn without a word".to_owned(),
+        ("max_tokens", _) => "was cut at the most tokens that its model may write".to_owned(),
+        ("max_turn_requests", _) => "was cut at the most requests that it may make in a turn".to_owned(),
+        ("refusal", _) => "refuses to go on; it forgets this message".to_owned(),
+        ("cancelled", _) => "says that the turn was cancelled, which nobody did".to_owned(),
+        ("", _) => "ended its turn without a reason".to_owned(),
+        (other, _) => format!("ended its turn for a reason that is not known: {}", excerpt(other)),
+    })
+}
+
+/// The tokens of a turn, where the agent tells them.
+fn usage(told: &Value) -> Option<Usage> {
+    let usage = told.get("usage").filter(|usage| usage.is_object())?;
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
+    Some(Usage {
+        input: count("inputTokens"),
+        output: count("outputTokens"),
+        cache_read: count("cachedReadTokens"),
+        cache_write: count("cachedWriteTokens"),
+    })
+}

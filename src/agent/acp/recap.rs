@@ -1,0 +1,97 @@
+//! What an agent is told of a conversation that it does not remember.
+
+use crate::domain::history::Step;
+
+/// The most characters of a recap: enough to go on, little enough for any agent.
+const MOST_CHARS: usize = 12_000;
+/// The most characters of one step in it.
+const MOST_OF_A_STEP: usize = 3_000;
+
+/// What was said before, the newest whole, for a session that begins anew; none if nothing was.
+pub(super) fn of_all(history: &[Step]) -> Option<String> {
+    let mut told = Vec::new();
+    let mut chars = 0;
+    for step in history.iter().rev() {
+        let step = told_step(step);
+        chars += step.chars().count();
+        if chars > MOST_CHARS && !told.is_empty() {
+            break;
+        }
+        told.push(step);
+    }
+    let left_out = history.len() - told.len();
+    let head = match left_out {
+        _ if told.is_empty() => return None,
+        0 => "This conversation goes on from an earlier session. What was said in it:".to_owned(),
+        _ => format!(
+            "This conversation goes on from an earlier session. The end of what was said in it, without the {left_out} entries before:"
+        ),
+    };
+    told.push(head);
+    told.reverse();
+    told.push("That is settled. Answer only the message that follows.".to_owned());
+    Some(told.join("\n\n"))
+}
+
+/// How the conversation stands, for a session that was taken up again after its process had ended: an agent
+/// may still have a message that was cut off, and answer it with the next one.
+pub(super) fn of_the_end(history: &[Step]) -> Option<String> {
+    let Some(last @ Step::Agent { .. }) = history.last() else { return None };
+    let last = told_step(last);
+    Some(format!(
+        "This conversation was taken up again. It had come to this:\n\n{last}\n\nWhat was asked before is settled. Answer only the message that follows."
+    ))
+}
+
+fn told_step(step: &Step) -> String {
+    match step {
+        Step::User { text } => format!("User: {}", shortened(text)),
+        Step::Agent { text } => format!("You: {}", shortened(text)),
+    }
+}
+
+/// Head and tail of a long text.
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= MOST_OF_A_STEP {
+        return text.to_owned();
+    }
+    let half = MOST_OF_A_STEP / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(count - half).collect();
+    format!("{head} […] {tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(pairs: usize, text: &str) -> Vec<Step> {
+        let pair =
+            |n: usize| [Step::User { text: format!("q{n}") }, Step::Agent { text: format!("a{n} {text}") }];
+        (0..pairs).flat_map(pair).collect()
+    }
+
+    #[test]
+    fn nothing_is_told_of_nothing() {
+        assert_eq!(of_all(&[]), None);
+        assert_eq!(of_the_end(&[]), None);
+    }
+
+    #[test]
+    fn a_short_conversation_is_told_whole_and_a_long_one_from_its_end() {
+        let short = of_all(&steps(2, "")).unwrap();
+        assert!(short.contains("User: q0\n\nYou: a0 \n\nUser: q1\n\nYou: a1"), "{short}");
+        let long = of_all(&steps(100, &"x".repeat(5_000))).unwrap();
+        assert!(long.contains("You: a99") && !long.contains("You: a90"), "{long}");
+        assert!(long.contains("without the 192 entries before"), "{long}");
+        assert!(long.chars().count() < MOST_CHARS + 1_000);
+    }
+
+    #[test]
+    fn how_it_ended_is_told_of_a_session_that_is_taken_up_again() {
+        let cut = [Step::User { text: "q".into() }, Step::Agent { text: "[stopped by the operator]".into() }];
+        let told = of_the_end(&cut).unwrap();
+        assert!(told.contains("You: [stopped by the operator]") && told.contains("is settled"), "{told}");
+    }
+}

@@ -1,0 +1,568 @@
+//! The acp backend against a scripted agent that acts out what real ones were seen to do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use switchboard::agent::{AgentError, AgentEvent, Approvals, Backend, Children, Handle};
+use switchboard::config::{AgentConfig, BackendKind};
+use switchboard::domain::approval::{Always, Decision, Policy};
+
+use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, lives, real, session};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        real("acp_without_argv_names_the_setting", names_the_missing_setting),
+        real("acp_agent_that_is_missing_is_named_with_its_setting", missing_program),
+        real("acp_agent_is_checked_by_its_greeting_alone", is_checked),
+        real("acp_agent_of_another_version_is_refused", other_version),
+        real("acp_agent_that_wants_a_login_says_so", wants_a_login),
+        real("acp_words_thoughts_tools_and_plans_are_told_as_they_come", tells_all),
+        real("acp_agent_lives_on_between_turns_and_dies_with_its_handle", lives_on),
+        real("acp_agent_is_kept_before_it_works_and_again_each_turn", is_kept),
+        real("acp_agent_sees_no_secret_in_its_environment", sees_no_secret),
+        real("acp_stop_reasons_have_their_words", stop_reasons),
+        real("acp_errors_tell_what_their_data_says", tells_the_data),
+        real("acp_unknown_methods_are_answered_at_once", unknown_methods),
+        real("acp_lines_that_are_no_messages_are_told_and_harm_nothing", garbage),
+        real("acp_text_may_be_cut_in_the_middle_of_a_character", cut_characters),
+        real("acp_agent_may_flood_its_errors", floods_errors),
+        real("acp_agent_that_dies_in_a_turn_breaks_its_handle_with_its_last_words", dies),
+        real("acp_agent_that_died_between_turns_breaks_its_handle", died_between),
+        real("acp_agent_that_closes_its_output_is_lost", closes_its_output),
+        real("acp_agent_that_never_greets_is_given_up", never_greets),
+        real("acp_agent_that_is_silent_is_stopped_and_can_go_on", silent_and_obeys),
+        real("acp_agent_that_never_answers_its_prompt_is_killed_with_its_group", never_answers),
+        real("acp_stop_is_sent_once_and_what_comes_after_it_is_heard", stops),
+        real("acp_stop_that_comes_too_late_leaves_the_answer", stop_after_the_end),
+        real("acp_agent_that_ignores_a_stop_is_killed_and_begins_anew", ignores_a_stop),
+        real("acp_agent_dies_with_its_group_when_the_turn_is_dropped", is_dropped),
+        real("acp_question_is_asked_and_the_option_of_its_kind_chosen", asks),
+        real("acp_question_is_answered_by_the_settings_first", settings_answer),
+        real("acp_question_without_a_yes_is_refused_and_told", no_yes_offered),
+        real("acp_question_is_cancelled_with_its_turn", question_is_cancelled),
+        real("acp_silence_does_not_count_while_a_person_is_asked", waits_for_a_person),
+        real("acp_session_begins_with_what_was_said_before", recaps),
+        real("acp_session_begins_anew_after_an_undo", begins_anew_after_an_undo),
+    ]
+}
+
+/// A scripted agent and what it was told.
+struct Agent {
+    folder: tempfile::TempDir,
+    config: AgentConfig,
+}
+
+impl Agent {
+    fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let prelude = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/acp_agent.sh");
+        let journal = folder.path().join("journal");
+        let whole = format!("JOURNAL='{}'\n. '{}'\n{script}\nserve\n", journal.display(), prelude.display());
+        let mut config = config(BackendKind::Acp);
+        config.acp.argv = vec!["sh".to_owned(), "-c".to_owned(), whole];
+        config.acp.workdir = Some(folder.path().to_path_buf());
+        Self { folder, config }
+    }
+
+    fn backend(&self) -> Arc<dyn Backend> {
+        build(&self.config)
+    }
+
+    async fn play(&self, message: &str) -> Played {
+        Call::new(message).play(&*self.backend()).await
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// All that the agent was told, in order.
+    fn journal(&self) -> Vec<Value> {
+        let journal = fs::read_to_string(self.path("journal")).unwrap();
+        journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What the agent was told by these methods.
+    fn told(&self, method: &str) -> Vec<Value> {
+        let journal = self.journal().into_iter();
+        journal
+            .filter(|message| message["method"] == method)
+            .map(|message| message["params"].clone())
+            .collect()
+    }
+
+    /// The answer to a request of the agent.
+    fn answer(&self, id: u64) -> Value {
+        let found =
+            self.journal().into_iter().find(|message| message["id"] == id && message["method"].is_null());
+        found.unwrap_or_else(|| panic!("no answer to {id} in {:?}", self.journal()))
+    }
+
+    /// The texts of a prompt.
+    fn prompted(&self, nth: usize) -> Vec<String> {
+        let prompts = self.told("session/prompt");
+        let blocks = prompts[nth]["prompt"].as_array().unwrap().clone();
+        blocks.iter().map(|block| block["text"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// A handle, and turns on it.
+struct Conversation {
+    handle: Box<dyn Handle>,
+}
+
+impl Conversation {
+    async fn open(backend: &dyn Backend) -> Self {
+        Self { handle: backend.open(&session()).await.unwrap() }
+    }
+
+    async fn play(&mut self, call: Call) -> Played {
+        call.play_on(&mut *self.handle, async |_| {}).await
+    }
+
+    async fn say(&mut self, message: &str, before: &[(&str, &str)]) -> Played {
+        self.play(Call::new(message).after(before)).await
+    }
+}
+
+async fn names_the_missing_setting() {
+    let refused = switchboard::agent::build(&config(BackendKind::Acp), Path::new("/")).err().unwrap();
+    assert!(refused.to_string().contains("agent.acp.argv"), "{refused}");
+    let backend = Agent::new("").backend();
+    assert_eq!(backend.label(), "ACP agent sh");
+    assert!(backend.keeps_handles() && !backend.steerable());
+}
+
+async fn missing_program() {
+    let mut agent = Agent::new("");
+    agent.config.acp.argv = vec!["no-such-agent".to_owned()];
+    let played = agent.play("hello").await;
+    assert_eq!(played.failure(), "can't run \"no-such-agent\" of agent.acp.argv: no folder in PATH holds it");
+    let refused = agent.backend().check().await.unwrap_err().to_string();
+    assert!(refused.contains("agent.acp.argv"), "{refused}");
+}
+
+async fn is_checked() {
+    let agent = Agent::new("");
+    let found = agent.backend().check().await.unwrap();
+    assert_eq!(found, "scripted 7 answers and speaks the Agent Client Protocol");
+    let methods: Vec<Value> = agent.journal().iter().map(|message| message["method"].clone()).collect();
+    assert_eq!(methods, [json!("initialize")]);
+    let greeting = &agent.told("initialize")[0];
+    assert_eq!(greeting["protocolVersion"], 1);
+    let nothing = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
+    assert_eq!(greeting["clientCapabilities"], nothing);
+}
+
+async fn other_version() {
+    let agent = Agent::new(r#"on_initialize() { reply '{"protocolVersion":2}'; }"#);
+    let played = agent.play("hello").await;
+    assert!(played.failure().contains("speaks version 2"), "{}", played.failure());
+}
+
+async fn wants_a_login() {
+    let agent = Agent::new(
+        r#"on_initialize() { reply '{"protocolVersion":1,"authMethods":[{"id":"b","name":"browser"}]}'; }
+        on_new() { fail '{"code":-32000,"message":"Authentication required"}'; }"#,
+    );
+    let played = agent.play("hello").await;
+    let expected = "sh wants you to log in first, with its own command (browser): Authentication required (error -32000)";
+    assert_eq!(played.failure(), expected);
+}
+
+async fn tells_all() {
+    let agent = Agent::new(
+        r#"on_prompt() {
+            think "let me see"
+            update '{"sessionUpdate":"plan","entries":[{"content":"look","status":"pending"}]}'
+            update '{"sessionUpdate":"tool_call","toolCallId":"t1","title":"List","kind":"execute","status":"pending","rawInput":{"command":"ls"}}'
+            update '{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"in_progress"}'
+            update '{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","content":[{"type":"content","content":{"type":"text","text":"a.txt"}}]}'
+            update '{"sessionUpdate":"available_commands_update","availableCommands":[]}'
+            update '{"sessionUpdate":"from_the_future","x":1}'
+            say "one "
+            say "file"
+            reply '{"stopReason":"end_turn","usage":{"totalTokens":9,"inputTokens":7,"outputTokens":2}}'
+        }"#,
+    );
+    let played = agent.play("what is here?").await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "one file".to_owned()));
+    assert_eq!(played.reasoning(), "let me see\nPlan:\n[ ] look\n");
+    let call = AgentEvent::ToolCall {
+        call: "t1".into(),
+        name: "execute".into(),
+        arguments: r#"{"command":"ls"}"#.into(),
+    };
+    let result = AgentEvent::ToolResult { call: "t1".into(), ok: true, output: "a.txt".into() };
+    assert_eq!(played.events[2..4], [call, result]);
+    let Some(AgentEvent::Usage(usage)) = played.events.last() else { panic!("{:?}", played.events) };
+    assert_eq!((usage.input, usage.output), (7, 2));
+    assert_eq!(agent.prompted(0), ["what is here?"]);
+    let begun = &agent.told("session/new")[0];
+    assert_eq!(*begun, json!({"cwd": agent.folder.path(), "mcpServers": []}));
+}
+
+async fn lives_on() {
+    let agent = Agent::new(r#"on_prompt() { say "$$"; stop end_turn; }"#);
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let first = talk.say("one", &[]).await;
+    let second = talk.say("two", &[("one", "1")]).await;
+    assert_eq!(first.text(), second.text(), "it is the same process");
+    assert_eq!((agent.told("initialize").len(), agent.told("session/new").len()), (1, 1));
+    assert_eq!(agent.prompted(1), ["two"], "it remembers by itself");
+    assert!(lives(&first.text()));
+    talk.handle.close().await;
+    assert_gone(&first).await;
+}
+
+async fn is_kept() {
+    let agent = Agent::new("");
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    for message in ["one", "two"] {
+        let (children, mut new) = Children::channel();
+        let before = if message == "two" { vec![("one", "hello")] } else { vec![] };
+        let keep = async {
+            let child = new.recv().await.unwrap();
+            let worked = agent.path("journal").exists();
+            assert_eq!(worked, message == "two", "it worked before it was kept");
+            assert_eq!(child.program, "sh");
+            child.keep();
+        };
+        let call = Call::new(message).after(&before).with_children(children);
+        let (played, ()) = tokio::join!(talk.play(call), keep);
+        assert_eq!(played.text(), "hello");
+    }
+    let (children, mut new) = Children::channel();
+    let refuse = async { drop(new.recv().await) };
+    let call = Call::new("three").with_children(children);
+    let backend = agent.backend();
+    let (played, ()) = tokio::join!(call.play(&*backend), refuse);
+    assert_eq!(played.failure(), "sh was not let work: its process could not be kept");
+}
+
+async fn sees_no_secret() {
+    let mut agent = Agent::new(r#"on_prompt() { env >"$JOURNAL.env"; say "ok"; stop end_turn; }"#);
+    agent.config.openai.api_key_env = SECRETS[2].to_owned();
+    assert_eq!(agent.play("hello").await.text(), "ok");
+    let environment = fs::read_to_string(agent.path("journal.env")).unwrap();
+    assert!(environment.contains("SWITCHBOARD_SESSION=") && !environment.contains(CANARY), "{environment}");
+}
+
+async fn stop_reasons() {
+    let table = [
+        ("max_tokens", "sh was cut at the most tokens that its model may write"),
+        ("max_turn_requests", "sh was cut at the most requests that it may make in a turn"),
+        ("refusal", "sh refuses to go on; it forgets this message"),
+        ("cancelled", "sh says that the turn was cancelled, which nobody did"),
+        ("tired", "sh ended its turn for a reason that is not known: tired"),
+    ];
+    for (reason, words) in table {
+        let played = Agent::new(&format!("on_prompt() {{ say half; stop {reason}; }}")).play("go").await;
+        assert_eq!((played.failure(), played.text().as_str()), (words, "half"));
+    }
+    let silent = Agent::new("on_prompt() { stop end_turn; }").play("go").await;
+    assert_eq!(silent.failure(), "sh ended its turn without a word");
+}
+
+async fn tells_the_data() {
+    let agent = Agent::new(
+        r#"on_prompt() { echo "a warning" >&2; fail '{"code":-32603,"message":"Internal error","data":{"details":"no key for the model"}}'; }"#,
+    );
+    let played = agent.play("hello").await;
+    let expected = "sh refused the prompt: Internal error (error -32603): no key for the model";
+    assert_eq!(played.failure(), expected);
+}
+
+async fn unknown_methods() {
+    let agent = Agent::new(
+        r#"on_prompt() { ask 500 fs/read_text_file '{"path":"/etc/passwd"}'; }
+        on_answer() { say "refused"; id=$prompt; stop end_turn; }"#,
+    );
+    let played = agent.play("hello").await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "refused".to_owned()));
+    assert_eq!(agent.answer(500)["error"]["code"], -32601);
+}
+
+async fn garbage() {
+    let agent = Agent::new(
+        r#"on_initialize() { echo "Loading model..."; reply '{"protocolVersion":1}'; }
+        on_prompt() {
+            echo; echo '[1,2]'; echo '{"half":'; printf 'x\377\n'; reply_to_nothing
+            say "fine"; stop end_turn
+        }
+        reply_to_nothing() { send '{"jsonrpc":"2.0","id":77,"result":{}}'; send '{"jsonrpc":"2.0","result":1}'; }"#,
+    );
+    let played = agent.play("hello").await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "fine".to_owned()));
+    let expected = "heard 5 lines from sh that are no messages; the first: \"Loading model...\" is no JSON";
+    assert_eq!(played.notices(), [expected]);
+}
+
+async fn cut_characters() {
+    let agent = Agent::new(
+        r#"on_prompt() {
+            printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"caf\303'
+            sleep 0.1
+            printf '\251 \360\237'
+            sleep 0.1
+            printf '\246\200"}}}}\n'
+            stop end_turn
+        }"#,
+    );
+    assert_eq!(agent.play("hello").await.text(), "café 🦀");
+}
+
+async fn floods_errors() {
+    let agent = Agent::new(r#"on_prompt() { seq 1 40000 >&2; say "ok"; id=$prompt; stop max_tokens; }"#);
+    let played = agent.play("hello").await;
+    assert_eq!(played.text(), "ok");
+    assert!(played.failure().contains("most tokens"), "{}", played.failure());
+}
+
+async fn dies() {
+    let agent = Agent::new(r#"on_prompt() { say "half"; echo "out of memory" >&2; exit 3; }"#);
+    let played = agent.play("hello").await;
+    assert_eq!(played.text(), "half");
+    assert_eq!(played.breakage(), "sh ended with exit code 3: out of memory");
+}
+
+async fn died_between() {
+    let agent = Agent::new(r#"on_prompt() { say "$$"; stop end_turn; exit 0; }"#);
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let first = talk.say("one", &[]).await;
+    assert_eq!(first.end, Ok(()));
+    assert_gone(&first).await;
+    let second = talk.say("two", &[("one", "1")]).await;
+    assert_eq!((second.breakage(), second.events.len()), ("sh has ended", 0));
+}
+
+async fn closes_its_output() {
+    let agent = Agent::new(r#"on_prompt() { say "$$"; exec >&-; sleep 1000; }"#);
+    let played = agent.play("hello").await;
+    assert_eq!(played.breakage(), "sh has closed its output");
+    assert_gone(&played).await;
+}
+
+async fn never_greets() {
+    let mut agent = Agent::new(r#"on_initialize() { echo "waiting for the network" >&2; }"#);
+    agent.config.acp.initialize_timeout = Duration::from_millis(300);
+    let expected = "sh did not answer initialize within 0.3 s (agent.acp.initialize_timeout_seconds): waiting for the network";
+    assert_eq!(agent.play("hello").await.breakage(), expected);
+    agent.config.acp.initialize_timeout = Duration::from_secs(30);
+    let mut agent = Agent::new("on_new() { :; }");
+    agent.config.acp.new_timeout = Duration::from_millis(300);
+    let played = agent.play("hello").await;
+    assert!(played.breakage().contains("session/new") && played.breakage().contains("new_timeout"));
+}
+
+async fn silent_and_obeys() {
+    let mut agent = Agent::new(
+        r#"on_prompt() { case $line in *quiet*) say "thinking"; ;; *) say "hello"; stop end_turn ;; esac; }
+        on_cancel() { id=$prompt; stop cancelled; }"#,
+    );
+    agent.config.acp.silence_timeout = Duration::from_millis(300);
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let played = talk.say("quiet", &[]).await;
+    let expected = "sh sent nothing for 0.3 s (agent.acp.silence_timeout_seconds) and was stopped";
+    assert_eq!((played.failure(), played.text().as_str()), (expected, "thinking"));
+    let played = talk.say("and now?", &[("quiet", "[no answer]")]).await;
+    assert_eq!(played.text(), "hello");
+    assert_eq!(agent.told("initialize").len(), 1, "it is the same process");
+}
+
+async fn never_answers() {
+    let mut agent = Agent::new(r#"trap '' TERM; sleep 1000 & on_prompt() { say "$$"; sleep 1000; }"#);
+    agent.config.acp.silence_timeout = Duration::from_millis(300);
+    agent.config.acp.kill_grace = Duration::from_millis(300);
+    let played = agent.play("hello").await;
+    assert!(played.breakage().contains("did not obey a stop and was killed"), "{}", played.breakage());
+    assert_gone(&played).await;
+}
+
+async fn stop_at_first_text(agent: &Agent) -> (Conversation, Played) {
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let call = Call::new("go");
+    let cancel = call.cancel.clone();
+    let played = call.play_on(&mut *talk.handle, async |event| {
+        if matches!(event, AgentEvent::Text(_)) {
+            cancel.cancel();
+        }
+    });
+    let played = played.await;
+    (talk, played)
+}
+
+async fn stops() {
+    let agent = Agent::new(
+        r#"on_prompt() { case $line in *go*) say "one "; ;; *) say "again"; stop end_turn ;; esac; }
+        on_cancel() { say "two"; id=$prompt; stop cancelled; }"#,
+    );
+    let (mut talk, played) = stop_at_first_text(&agent).await;
+    assert_eq!((played.end.clone(), played.text()), (Err(AgentError::Cancelled), "one two".to_owned()));
+    let played = talk.say("once more", &[("go", "one two\n[stopped by the operator]")]).await;
+    assert_eq!(played.text(), "again");
+    assert_eq!(agent.told("session/cancel"), [json!({"sessionId": "s1"})]);
+    assert_eq!(agent.told("initialize").len(), 1, "it is the same process");
+}
+
+async fn stop_after_the_end() {
+    let agent = Agent::new(r#"on_prompt() { say "all"; }; on_cancel() { id=$prompt; stop end_turn; }"#);
+    let (_, played) = stop_at_first_text(&agent).await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "all".to_owned()));
+}
+
+async fn ignores_a_stop() {
+    let mut agent = Agent::new(r#"on_prompt() { say "$$"; }; on_cancel() { sleep 1000 & wait; }"#);
+    agent.config.acp.kill_grace = Duration::from_millis(300);
+    let (mut talk, played) = stop_at_first_text(&agent).await;
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+    assert!(played.notices()[0].contains("did not obey the stop within 0.3 s"), "{:?}", played.notices());
+    assert_gone(&played).await;
+    let call = Call::new("again").after(&[("go", "[stopped by the operator]")]);
+    call.cancel.cancel();
+    assert_eq!(talk.play(call).await.end, Err(AgentError::Cancelled));
+    assert_eq!(agent.told("initialize").len(), 1, "what is cancelled starts nothing");
+    let call = Call::new("again").after(&[("go", "[stopped by the operator]")]);
+    let cancel = call.cancel.clone();
+    let again = call.play_on(&mut *talk.handle, async |_| cancel.cancel()).await;
+    assert_eq!(again.end, Err(AgentError::Cancelled));
+    assert_eq!(agent.told("initialize").len(), 2);
+    assert!(agent.prompted(1)[0].contains("[stopped by the operator]"), "{:?}", agent.prompted(1));
+}
+
+async fn is_dropped() {
+    let agent = Agent::new(r#"trap '' TERM; sleep 1000 & on_prompt() { say "$$"; sleep 1000; }"#);
+    let seen = tokio::sync::Notify::new();
+    let backend = agent.backend();
+    let mut events = Vec::new();
+    tokio::select! {
+        played = Call::new("go").play_watching(&*backend, async |event| {
+            events.push(event.clone());
+            seen.notify_one();
+        }) => panic!("it ended by itself: {played:?}"),
+        () = seen.notified() => {}
+    }
+    assert_gone(&Played { events, end: Ok(()) }).await;
+}
+
+const ASKS: &str = r#"on_prompt() { ask_to_run "git push" allow_always reject_always allow_once reject_once; }
+    on_answer() { say "go on"; id=$prompt; stop end_turn; }"#;
+
+async fn asks() {
+    let table = [
+        (Decision::Once, "<allow_once>"),
+        (Decision::Always { prefix: "git push".into() }, "<allow_once>"),
+        (Decision::Denied { why: Some("not today".into()) }, "<reject_once>"),
+        (Decision::TimedOut, "<reject_once>"),
+        (Decision::NobodyToAsk { why: "a scheduled task never waits".into() }, "<reject_once>"),
+    ];
+    for (decision, option) in table {
+        let agent = Agent::new(ASKS);
+        let (call, mut questions) = Call::new("push").answered_by([decision.clone()]);
+        let played = call.play(&*agent.backend()).await;
+        assert_eq!((played.end.clone(), played.text()), (Ok(()), "go on".to_owned()));
+        let answer = agent.answer(900);
+        assert_eq!(answer["result"]["outcome"], json!({"outcome": "selected", "optionId": option}));
+        let refusal = decision.refusal().map_or(Value::Null, |why| json!({"reason": why}));
+        assert_eq!(answer["result"]["_meta"], refusal);
+        let question = questions.recv().await.unwrap();
+        assert_eq!((question.tool.as_str(), question.what.as_str()), ("execute", "git push"));
+        assert_eq!(question.folder, agent.folder.path().display().to_string());
+        assert_eq!(question.always, Always::of("git push"));
+    }
+}
+
+async fn settings_answer() {
+    let table = [
+        (Policy::Auto, vec![], "<allow_once>"),
+        (Policy::Deny, vec![], "<reject_once>"),
+        (Policy::Ask, vec!["git push".to_owned()], "<allow_once>"),
+    ];
+    for (policy, allow, option) in table {
+        let mut agent = Agent::new(ASKS);
+        agent.config.approvals.acp = policy;
+        agent.config.approvals.allow = allow;
+        let (call, mut questions) = Call::new("push").answered_by([]);
+        assert_eq!(call.play(&*agent.backend()).await.text(), "go on");
+        assert_eq!(agent.answer(900)["result"]["outcome"]["optionId"], option);
+        assert!(questions.try_recv().is_err(), "nobody is asked");
+    }
+}
+
+async fn no_yes_offered() {
+    let agent = Agent::new(
+        r#"on_prompt() { ask_to_run "git push" allow_for_an_hour reject_once; }
+        on_answer() { say "well"; id=$prompt; stop end_turn; }"#,
+    );
+    let played = agent.play("push").await;
+    assert_eq!(agent.answer(900)["result"]["outcome"]["optionId"], "<reject_once>");
+    assert_eq!(
+        played.notices(),
+        ["was asked for permission without an option to allow it: execute: git push"]
+    );
+}
+
+async fn question_is_cancelled() {
+    let agent = Agent::new(
+        r#"on_prompt() { ask_to_run "git push" allow_once reject_once; }
+        on_answer() { answered=1; }
+        on_cancel() { hear; id=$prompt; stop cancelled; }"#,
+    );
+    let (approvals, mut asked) = Approvals::channel();
+    let mut call = Call::new("push");
+    call.approvals = Some(approvals);
+    let cancel = call.cancel.clone();
+    let stop = async {
+        let mut question = asked.recv().await.unwrap();
+        cancel.cancel();
+        question.taken_back().await;
+    };
+    let backend = agent.backend();
+    let (played, ()) = tokio::join!(call.play(&*backend), stop);
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+    assert_eq!(agent.answer(900)["result"], json!({"outcome": {"outcome": "cancelled"}}));
+}
+
+async fn waits_for_a_person() {
+    let mut agent = Agent::new(ASKS);
+    agent.config.acp.silence_timeout = Duration::from_millis(200);
+    let (approvals, mut asked) = Approvals::channel();
+    let mut call = Call::new("push");
+    call.approvals = Some(approvals);
+    let think = async {
+        let question = asked.recv().await.unwrap();
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        question.answer(Decision::Once);
+    };
+    let backend = agent.backend();
+    let (played, ()) = tokio::join!(call.play(&*backend), think);
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "go on".to_owned()));
+}
+
+async fn recaps() {
+    let agent = Agent::new("");
+    let before = [("one", "1"), ("two", "2")];
+    let played = Call::new("three").after(&before).play(&*agent.backend()).await;
+    assert_eq!(played.text(), "hello");
+    let prompt = agent.prompted(0);
+    assert_eq!((prompt.len(), prompt[1].as_str()), (2, "three"));
+    assert!(prompt[0].contains("User: one\n\nYou: 1\n\nUser: two\n\nYou: 2"), "{}", prompt[0]);
+    assert_eq!(played.notices().len(), 1);
+}
+
+async fn begins_anew_after_an_undo() {
+    let agent = Agent::new(r#"on_new() { session=s$id; reply "{\"sessionId\":\"$session\"}"; }"#);
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    talk.say("one", &[]).await;
+    talk.say("two", &[("one", "1")]).await;
+    talk.say("three", &[("one", "1")]).await;
+    assert_eq!((agent.told("initialize").len(), agent.told("session/new").len()), (1, 2));
+    let sessions: Vec<Value> =
+        agent.told("session/prompt").iter().map(|prompt| prompt["sessionId"].clone()).collect();
+    assert_eq!(sessions, ["s2", "s2", "s5"]);
+    assert!(agent.prompted(2)[0].contains("User: one") && !agent.prompted(2)[0].contains("two"));
+}
