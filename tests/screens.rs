@@ -166,11 +166,16 @@ fn job_conflict(width: u16, height: u16) -> Model {
         Effect::Command { ticket, command: Command::Job(_) } => Some(*ticket),
         _ => None,
     });
-    let mine =
-        "{\"id\": \"health-check\", \"schedule\": \"*/10 * * * *\", \"description\": \"What it is for\"}";
-    let theirs =
-        "{\"id\": \"health-check\", \"schedule\": \"*/20 * * * *\", \"description\": \"What it is for\"}";
-    let reply = Reply::JobConflict { mine: mine.to_owned(), theirs: Some(theirs.to_owned()) };
+    let record = |schedule: &str, whom: &str| {
+        let prompt = format!(
+            "{}tell {whom} what is wrong.{}",
+            "Look at every disk. ".repeat(9),
+            " Then stop.".repeat(9)
+        );
+        format!("{{\"id\": \"health-check\", \"schedule\": \"{schedule}\", \"prompt\": \"{prompt}\"}}")
+    };
+    let mine = record("*/10 * * * *", "Ana");
+    let reply = Reply::JobConflict { mine, theirs: Some(record("*/20 * * * *", "nobody, or Bo and Cy,")) };
     engine.happens(&mut model, Msg::Replied { ticket: ticket.unwrap(), result: Ok(reply) });
     model
 }

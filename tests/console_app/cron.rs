@@ -13,7 +13,7 @@ use switchboard::domain::api::{
 };
 use switchboard::domain::cron::document::Document;
 use switchboard::domain::cron::{
-    Counting, CronEvent, DeliveryState, Execution, ExecutionState, JobEvent, Target,
+    Counting, CronEvent, DeliveryState, Execution, ExecutionState, JobEvent, Paused, Target,
 };
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ExecutionId;
@@ -194,6 +194,27 @@ fn space_pauses_and_resumes_d_removes_with_an_undo() {
 }
 
 #[test]
+fn a_paused_job_that_fails_or_runs_is_seen_to_be_paused_and_can_be_resumed() {
+    let mut jobs = at_work(noon());
+    for job in ["health-check", "mail-digest"] {
+        jobs.row(job).paused = Some(Paused { since: noon() - TimeDelta::hours(2), why: None });
+    }
+    let mut screen = with(jobs);
+    for (job, standing) in [("health-check", "paused, failed 3 in a row: "), ("mail-digest", "paused, runs ")]
+    {
+        select(&mut screen, job);
+        let current = screen.model.cron.current().unwrap().clone();
+        let told = words::standing(&screen.model, &current);
+        assert!(told.starts_with(standing), "{told}");
+        let facts = facts::definition(&screen.model, &current, None);
+        assert!(facts.contains(&("paused", "no slot is taken since 11:00".to_owned())), "{facts:?}");
+        screen.commands.clear();
+        screen.press("space");
+        assert_eq!(job_acts(&screen), [&JobCommand::Resume { job: id(job) }]);
+    }
+}
+
+#[test]
 fn x_stops_the_run_that_goes_on_after_asking() {
     let mut screen = working();
     select(&mut screen, "mail-digest");
@@ -358,6 +379,9 @@ fn an_unreadable_file_refuses_changes_offers_the_copy_and_is_compared_by_v() {
     let (title, text) = viewer(&screen);
     assert_eq!(title, "jobs.json (+) against the stored copy (-)");
     assert!(text.contains("-     \"schedule\": \"0 8 * * *\" }"), "{text}");
+    let fault = "jobs.json unreadable: line 14 column 7: ";
+    assert!(text.starts_with(fault), "what is wrong stands above: {text}");
+    assert!(text.contains("| ") && text.contains('^'), "with its place: {text}");
     screen.press("esc space");
     assert_eq!(
         job_acts(&screen),
@@ -401,7 +425,7 @@ fn capital_e_opens_the_file_where_it_is_broken_or_at_the_job() {
 fn v_says_why_a_job_stands_as_it_does_and_what_comes_next() {
     let mut screen = working();
     for (name, words) in [
-        ("health-check", ["failed 3 in a row: exit 2", "one run that works; R runs it now, space pauses it"]),
+        ("health-check", ["failed 3 in a row: exit 2", "one run that works: R runs it now"]),
         (
             "backup",
             ["no slot is taken since", "space resumes it; slots that passed meanwhile are not caught up"],

@@ -140,11 +140,15 @@ fn what_is_missing_is_told_only_when_it_is_to_be_saved_and_at_its_field() {
     assert_eq!(screen.acts(), [] as [&Command; 0]);
     assert_eq!(
         faults(&screen).iter().map(|(field, _)| *field).collect::<Vec<_>>(),
-        [Field::Prompt, Field::Schedule]
+        [Field::Schedule, Field::Prompt],
+        "in the order of the form"
     );
+    assert_eq!(editor(&screen).field, Field::Schedule, "the first of them has the focus");
     assert_eq!(editor(&screen).failed.as_deref(), Some("not saved: 2 fields are not right yet"));
     screen.types("x");
-    assert_eq!(editor(&screen).failed, None, "it is told until something is typed");
+    assert_eq!(editor(&screen).failed, None, "it is told until something is changed");
+    screen.press("F2 shift-tab enter enter");
+    assert_eq!((faults(&screen).len(), editor(&screen).failed.as_deref()), (1, None), "by a pick as well");
 }
 
 #[test]
@@ -219,7 +223,13 @@ fn a_job_that_reads_from_one_that_is_not_there_is_advised_of_it() {
 fn skills_and_targets_are_picked_and_typed_targets_are_taken() {
     let mut screen = new();
     go(&mut screen, Field::Skills);
-    screen.press("enter enter down down enter esc");
+    screen.press("enter enter enter");
+    assert_eq!(
+        shown(&screen, Field::Skills),
+        "",
+        "the mark stays: a second Enter leaves what the first took"
+    );
+    screen.press("enter down down enter esc");
     assert_eq!(shown(&screen, Field::Skills), "ai-news-summarizer, server-health-checker");
     screen.press("backspace");
     assert_eq!(shown(&screen, Field::Skills), "ai-news-summarizer");
@@ -341,9 +351,17 @@ const THEIRS: &str = "{ \"id\": \"health-check\", \"schedule\": \"0 7 * * *\", \
 fn a_job_changed_on_both_sides_is_shown_side_by_side() {
     let mut screen = conflict(Some(THEIRS));
     let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!() };
-    let schedule =
-        confirm.sides.iter().find(|line| line.left.as_deref() == Some("\"schedule\": \"0 6 * * *\""));
-    assert_eq!(schedule.unwrap().right.as_deref(), Some("\"schedule\": \"0 7 * * *\""));
+    let sides = confirm.sides.as_ref().unwrap();
+    let differ: Vec<_> =
+        sides.differ.iter().map(|line| (line.left.as_deref(), line.right.as_deref())).collect();
+    assert_eq!(
+        differ,
+        [
+            (Some("\"schedule\": \"0 6 * * *\""), Some("\"schedule\": \"0 7 * * *\"")),
+            (None, Some("\"prompt\": \"look\"")),
+        ]
+    );
+    assert_eq!(sides.same, ["id"]);
     screen.press("enter");
     assert_eq!(shown(&screen, Field::Schedule), "0 6 * * *", "back to the form is the default");
 }
@@ -362,6 +380,7 @@ fn theirs_can_be_gone_on_with() {
     screen.press("t");
     assert_eq!((screen.acts().len(), shown(&screen, Field::Schedule).as_str()), (0, "0 7 * * *"));
     assert!(!editor(&screen).is_changed());
+    assert_eq!(editor(&screen).on_disk, OnDisk::AsOpened, "what is edited now is what is on disk");
     go(&mut screen, Field::Prompt);
     screen.types(" closely");
     screen.press("F2");
@@ -436,7 +455,7 @@ fn up_and_down_walk_through_lines_and_fields() {
 }
 
 #[test]
-fn an_id_that_was_typed_stays_and_an_emptied_one_is_made_again() {
+fn an_id_that_was_typed_stays_and_one_that_is_left_empty_is_made_again() {
     let mut screen = new();
     go(&mut screen, Field::Id);
     screen.types("mine");
@@ -445,6 +464,10 @@ fn an_id_that_was_typed_stays_and_an_emptied_one_is_made_again() {
     assert_eq!(shown(&screen, Field::Id), "mine");
     go(&mut screen, Field::Id);
     screen.press("ctrl-u");
+    assert_eq!(shown(&screen, Field::Id), "", "another can be typed in its place");
+    screen.types("zz");
+    assert_eq!(shown(&screen, Field::Id), "zz");
+    screen.press("ctrl-u tab");
     assert_eq!(shown(&screen, Field::Id), "something-else");
 }
 

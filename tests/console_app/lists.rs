@@ -3,12 +3,14 @@
 use chrono::TimeDelta;
 use switchboard::console::app::Msg;
 use switchboard::console::app::focus::{Pane, View};
-use switchboard::console::app::log::Follow;
+use switchboard::console::app::log::{About, Follow};
 use switchboard::domain::api::{Command, Piece, Query, Reply, SessionRow, StreamKind, Update};
+use switchboard::domain::cron::JobEvent;
 use switchboard::domain::event::{EventKind, Level};
 use switchboard::domain::id::{ItemId, TurnId};
 use switchboard::domain::session::{Hold, HoldReason, SessionState};
 
+use crate::support::jobs;
 use crate::support::screen::{Answering, Screen, id, key, noon, running, session};
 
 fn happened() -> EventKind {
@@ -208,6 +210,25 @@ fn the_log_pauses_when_it_is_scrolled_counts_and_follows_again() {
 }
 
 #[test]
+fn a_row_of_the_log_about_a_job_names_it_leads_to_it_and_narrows_to_it() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    screen.tables.jobs = jobs::at_work(screen.now);
+    screen.happens(Some(&id(1)), EventKind::EngineReleased);
+    let what = JobEvent::Recovered;
+    screen.happens(None, EventKind::Job { job: jobs::id("backup"), what });
+    screen.press("5");
+    let row = screen.model.log.current().unwrap();
+    assert_eq!((row.name.as_deref(), &row.about), (Some("backup"), &Some(About::Job(jobs::id("backup")))));
+    screen.press("s");
+    assert!(screen.tables.asked.iter().any(
+        |asked| matches!(asked, Query::Events { session: None, job: Some(job), .. } if job.as_str() == "backup")
+    ));
+    screen.press("enter");
+    assert_eq!(screen.model.view, View::Cron);
+    assert_eq!(screen.model.cron.current().unwrap().row.name, "backup");
+}
+
+#[test]
 fn the_log_is_narrowed_by_level_and_session() {
     let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
     screen.happens(Some(&id(1)), EventKind::EngineReleased);
@@ -216,7 +237,7 @@ fn the_log_is_narrowed_by_level_and_session() {
     assert_eq!(screen.model.log.level, Level::Warn);
     assert_eq!(screen.model.log.rows.len(), 1);
     screen.press("+ s");
-    assert_eq!(screen.model.log.only, Some(id(2)));
+    assert_eq!(screen.model.log.only, Some(About::Session(id(2))));
     assert_eq!(screen.model.log.rows.len(), 1);
     screen.press("enter");
     assert_eq!((screen.model.view, screen.model.front.clone()), (View::Sessions, key("b")));

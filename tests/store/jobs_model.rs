@@ -323,6 +323,7 @@ impl Model {
             place: job.place.unwrap_or_default(),
             name: job.name(id),
             state: standing.state(self.open_of(id)),
+            paused: standing.paused.clone(),
             schedule: job.definition().map_or_else(|| standing.schedule.clone(), |it| it.schedule.clone()),
             words: standing.schedule.parse::<Schedule>().map(|it| it.words()).unwrap_or_default(),
             zone: standing.zone.name().to_owned(),
@@ -751,6 +752,7 @@ impl JobQueries for Model {
             place: *place,
             name: format!("record {}", place + 1),
             state: JobState::Error { faults: record.faults.clone() },
+            paused: None,
             schedule: String::new(),
             words: String::new(),
             zone: String::new(),
@@ -864,6 +866,7 @@ impl JobQueries for Model {
                 job: id.clone(),
                 name: job.name(id),
                 state: job.standing.state(self.open_of(id)),
+                firing: job.standing.firing(),
                 slots: job.slots(from).take_while(|slot| *slot < until).take(limit).collect(),
                 past,
             }

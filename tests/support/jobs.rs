@@ -6,9 +6,10 @@ use switchboard::domain::api::{
     FileAndCopy, FileTrouble, JobAnswer, JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState,
     JobsPage, Parts, TickerState, TimelineRow,
 };
+use switchboard::domain::cron::merge::Firing;
 use switchboard::domain::cron::record;
 use switchboard::domain::cron::{
-    Definition, Delivery, DeliveryState, Execution, ExecutionState, How, JobId, Slots, Target,
+    Definition, Delivery, DeliveryState, Execution, ExecutionState, How, JobId, Paused, Slots, Target,
 };
 use switchboard::domain::id::{ExecutionId, SessionId};
 use switchboard::domain::json::Layout;
@@ -93,14 +94,15 @@ impl Jobs {
         let zone = row.zone.parse().ok()?;
         let schedule: Schedule = row.schedule.parse().ok()?;
         let lattice = Lattice { zone, anchor: from };
-        let fires = !matches!(row.state, JobState::Paused { .. });
-        let first = schedule.next(self.now.max(from), &lattice).filter(|_| fires);
+        let firing = if row.paused.is_some() { Firing::Paused } else { Firing::On };
+        let first = schedule.next(self.now.max(from), &lattice).filter(|_| firing == Firing::On);
         let slots = std::iter::successors(first, |slot| schedule.next(*slot, &lattice));
         let past = detail.history.iter().rev().filter(|run| run.taken_at >= from);
         Some(TimelineRow {
             job: row.id.clone()?,
             name: row.name.clone(),
             state: row.state.clone(),
+            firing,
             slots: slots.take_while(|slot| *slot < until).take(limit).collect(),
             past: past.map(|run| (run.taken_at, run.state)).collect(),
         })
@@ -145,6 +147,7 @@ pub fn job(place: usize, name: &str, schedule: &str, now: Time) -> JobDetail {
         place,
         name: name.to_owned(),
         state: JobState::Scheduled,
+        paused: None,
         schedule: schedule.to_owned(),
         words: read.words(),
         zone: zone.name().to_owned(),
@@ -243,8 +246,8 @@ pub fn at_work(now: Time) -> Jobs {
         ..run(5, "backup", ago(60 * 11), ExecutionState::Skipped, 0)
     };
     backup = with_runs(backup, vec![skipped]);
-    backup.row.state =
-        JobState::Paused { since: Some(ago(60 * 40)), why: Some("the disk is full".to_owned()) };
+    backup.row.state = JobState::Paused;
+    backup.row.paused = Some(Paused { since: ago(60 * 40), why: Some("the disk is full".to_owned()) });
     let news = with_runs(
         job(2, "daily-news-summary", "0 8 * * *", now),
         vec![

@@ -432,10 +432,11 @@ impl Tables {
                     .cloned()
                     .collect(),
             ),
-            Query::Events { page, level, session, limit, .. } => {
+            Query::Events { page, level, session, job, limit } => {
                 let fits = |event: &&Event| {
                     event.kind.level() >= *level
                         && session.as_ref().is_none_or(|session| event.session.as_ref() == Some(session))
+                        && job.as_ref().is_none_or(|job| event.kind.job() == Some(job))
                         && match page {
                             EventPage::Newest => true,
                             EventPage::Before(seq) => event.seq < *seq,

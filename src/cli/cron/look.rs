@@ -14,7 +14,7 @@ use crate::control::{Client, Reach};
 use crate::domain::api::{
     Answer, JobAnswer, JobDetail, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Query,
 };
-use crate::domain::cron::{Definition, Execution};
+use crate::domain::cron::{Definition, Execution, Paused};
 use crate::domain::id::ExecutionId;
 
 #[derive(Debug, clap::Args)]
@@ -160,7 +160,7 @@ fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
     for row in &page.rows {
         table.row([
             row.id.as_ref().map_or_else(|| row.name.clone(), ToString::to_string),
-            row.state.word().to_owned(),
+            row.state_words(),
             meaning(row).unwrap_or(&row.schedule).to_owned(),
             row.next.map_or_else(|| "-".to_owned(), |at| clock.full(at)),
             row.last.as_ref().map_or_else(|| "-".to_owned(), |last| last.words(Utc::now())),
@@ -183,10 +183,10 @@ fn meaning(row: &JobRow) -> Option<&str> {
 
 /// Why a job stands as it does.
 fn why(row: &JobRow, clock: &Clock) -> String {
-    match &row.state {
-        JobState::Error { faults } => faults.join("; "),
-        JobState::Paused { why: Some(why), .. } => why.clone(),
-        JobState::Completed { at } | JobState::Vanished { at } => format!("since {}", clock.full(*at)),
+    match (&row.state, &row.paused) {
+        (JobState::Error { faults }, _) => faults.join("; "),
+        (JobState::Completed { at } | JobState::Vanished { at }, _) => format!("since {}", clock.full(*at)),
+        (_, Some(Paused { why: Some(why), .. })) => why.clone(),
         _ => row.missing_sources.iter().map(Definition::missing_source).collect::<Vec<_>>().join("; "),
     }
 }
@@ -195,7 +195,7 @@ fn show(detail: &JobDetail, clock: &Clock, out: &mut Out) -> io::Result<()> {
     let row = &detail.row;
     let why = Some(why(row, clock)).filter(|why| !why.is_empty());
     let why = why.map(|why| format!(", {why}")).unwrap_or_default();
-    out.line(&format!("{}: {}{why}", row.name, row.state.word()))?;
+    out.line(&format!("{}: {}{why}", row.name, row.state_words()))?;
     let words = meaning(row).filter(|words| *words != row.schedule);
     let words = words.map(|words| format!(" ({words})")).unwrap_or_default();
     out.line(&format!("schedule  {}{words}, {}", row.schedule, row.zone))?;

@@ -174,7 +174,7 @@ actions! {
     Log {
         MoreLevels "more-levels" "more" None NotNeeded "more levels";
         FewerLevels "fewer-levels" "fewer" None NotNeeded "fewer levels";
-        OnlySession "only-session" "only this" None NotNeeded "only this row's session, again: all";
+        OnlySession "only-session" "only this" None NotNeeded "only this row's session or job, again: all";
         OpenSubject "open-subject" "open" None NotNeeded "open what the row is about";
     }
     Composer {
@@ -232,8 +232,8 @@ actions! {
         TakeTheirs "take-theirs" "take theirs" None NotNeeded "changed on both sides: go on with theirs";
         AllowAlways "allow-always" "always" None Never "approval: allow it, and for the rest of the session all that begins as shown";
         DenyWhy "deny-why" "deny, say why" None Never "approval: deny it and say why, for the agent";
-        CardUp "card-up" "scroll back" None NotNeeded "approval: a page of it back";
-        CardDown "card-down" "scroll" None NotNeeded "approval: a page of it on";
+        CardUp "card-up" "scroll back" None NotNeeded "a page of it back: what an agent asks, two versions of a job";
+        CardDown "card-down" "scroll" None NotNeeded "a page of it on";
         CutNow "cut-now" "cut now" None Never "drain: cut what still runs now";
         KeepRunning "keep-running" "keep running" None NotNeeded "drain: keep running after all";
         Close "close" "close" None NotNeeded "close, as esc";

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::focus::{Focus, Pane, View};
 use super::keymap::Context;
-use super::log::Follow;
+use super::log::{About, Follow};
 use super::model::{Armed, Link, LongLines, TimeStyle};
 use super::msg::{Effect, MouseOwner, Pace, Question, Ticket, Timer, Tone};
 use super::overlay::{Deed, Overlay};
@@ -311,7 +311,7 @@ pub(super) fn choose_level(model: &mut Model, level: Level) {
 fn only_session(model: &mut Model) {
     model.log.only = match model.log.only {
         Some(_) => None,
-        None => model.log.current().and_then(|row| row.session.clone()),
+        None => model.log.current().and_then(|row| row.about.clone()),
     };
     reload_log(model);
 }
@@ -325,12 +325,15 @@ fn reload_log(model: &mut Model) {
 }
 
 fn open_subject(model: &mut Model) {
-    let session = model.log.current().and_then(|row| row.session.as_ref());
-    let key = session.and_then(|session| model.memory.names.get(session)).map(|(key, _)| key.clone());
-    if let Some(key) = key {
-        show_view(model, View::Sessions);
-        front::go_to(model, &key);
-        panes::set_focus(model, Focus::Pane(Pane::Conversation));
+    match model.log.current().and_then(|row| row.about.clone()) {
+        Some(About::Job(job)) => cron::go_to(model, &job),
+        Some(About::Session(session)) => {
+            let Some((key, _)) = model.memory.names.get(&session).cloned() else { return };
+            show_view(model, View::Sessions);
+            front::go_to(model, &key);
+            panes::set_focus(model, Focus::Pane(Pane::Conversation));
+        }
+        None => {}
     }
 }
 

@@ -106,7 +106,7 @@ pub(super) fn subject_of_jobs(model: &Model) -> Option<Subject> {
 /// The session that the selected thing is, or is about.
 fn session_at_hand(model: &Model) -> Option<&SessionId> {
     match (model.pane, model.view) {
-        (Pane::List | Pane::Filter, View::Log) => model.log.current()?.session.as_ref(),
+        (Pane::List | Pane::Filter, View::Log) => model.log.current()?.session(),
         (Pane::List | Pane::Filter, View::Recovery) => Some(model.recovery.current()?.session()),
         (Pane::List | Pane::Filter, View::Queue) => Some(&item_acts::item(model)?.row.item.session),
         _ => Some(&model.front_row.as_ref()?.row.session.id),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::entries::Reload;
 use super::focus::{Focus, Pane, View};
 use super::items::{ItemList, ItemRow};
-use super::log::{self, Follow, LogRow};
+use super::log::{self, About, Follow, LogRow};
 use super::msg::{Failure, Pace, Question, Ticket, Tone};
 use super::sessions::{Coming, ListRow, PAGE};
 use super::{
@@ -317,26 +317,26 @@ fn learn_names<'a>(model: &mut Model, rows: impl Iterator<Item = &'a ListRow>) {
             let id = &row.row.session.id;
             let name = (row.key().clone(), row.name.clone());
             if model.memory.names.insert(id.clone(), name).is_none() {
-                let unnamed = model.log.rows.iter_mut().filter(|logged| logged.session.as_ref() == Some(id));
-                unnamed.for_each(|logged| logged.session_name = Some(row.name.clone()));
+                let unnamed = model.log.rows.iter_mut().filter(|logged| logged.session() == Some(id));
+                unnamed.for_each(|logged| logged.name = Some(row.name.clone()));
             }
         }
     }
 }
 
 fn log_row(model: &Model, event: &Event) -> LogRow {
-    let known = event.session.as_ref().and_then(|session| model.memory.names.get(session));
-    let session_name = match (known, &event.session) {
-        (Some((_, name)), _) => Some(name.clone()),
-        (None, Some(session)) => Some(session.to_string()),
-        (None, None) => None,
+    let about = About::of(event);
+    let known = match &about {
+        Some(About::Session(session)) => model.memory.names.get(session).map(|(_, name)| name.clone()),
+        Some(About::Job(_)) | None => None,
     };
+    let name = known.or_else(|| about.as_ref().map(ToString::to_string));
     LogRow {
         seq: event.seq,
         at: event.at,
         level: event.kind.level(),
-        session: event.session.clone(),
-        session_name,
+        about,
+        name,
         words: one_line(&event.kind.words()).into_owned(),
     }
 }
@@ -388,7 +388,7 @@ pub(super) fn add_to_log(model: &mut Model, event: &Event) {
     let log = &model.log;
     let wanted = log.loaded
         && event.kind.level() >= log.level
-        && log.only.as_ref().is_none_or(|only| event.session.as_ref() == Some(only))
+        && (log.only.is_none() || log.only == About::of(event))
         && log.rows.back().is_none_or(|last| last.seq < event.seq);
     if !wanted {
         return;

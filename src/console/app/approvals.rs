@@ -159,12 +159,7 @@ fn ask_why(model: &mut Model) {
 
 fn scroll(model: &mut Model, action: Action) {
     let measured = model.measured;
-    let last = measured.overlay_lines.saturating_sub(measured.overlay_rows);
-    let page = measured.overlay_rows.saturating_sub(1).max(1);
     let Some(Card { kind: CardKind::Asks(asked), .. }) = &mut model.card else { return };
-    asked.top = match action {
-        Action::CardUp => asked.top.min(last).saturating_sub(page),
-        _ => (asked.top + page).min(last),
-    };
+    asked.top = measured.turned(asked.top, action);
     model.dirty = true;
 }

@@ -28,7 +28,8 @@ pub(super) fn open_question(model: &mut Model, question: &str, detail: &str, but
     let confirm = Confirm {
         question: one_line(question).into_owned(),
         detail: many_lines(detail).into_owned(),
-        sides: Vec::new(),
+        sides: None,
+        top: 0,
         buttons,
         marked: 0,
         opened_at: model.now,
@@ -116,10 +117,15 @@ pub(super) fn press(model: &mut Model, action: Action) -> bool {
         model.tell(Tone::Note, "that key came too soon after this opened: press it again");
         return true;
     }
+    let measured = model.measured;
     match (model.focus(), model.overlays.last_mut()) {
         (Focus::Overlay, Some(Overlay::Confirm(confirm))) => {
             let count = confirm.buttons.len();
             let pressed = match action {
+                Action::CardUp | Action::CardDown => {
+                    confirm.top = measured.turned(confirm.top, action);
+                    return true;
+                }
                 Action::ButtonLeft => {
                     confirm.marked = (confirm.marked + count - 1) % count;
                     return true;

@@ -3,6 +3,7 @@
 use super::action::Action;
 use super::border::locked;
 use super::keymap::Context;
+use super::log::About;
 use super::model::Link;
 use super::msg::Reach;
 use super::overlay::{CardKind, Overlay};
@@ -63,9 +64,15 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
         Action::CopyId => missing(why::subject_id(model), "nothing is selected"),
         Action::Why => missing(why::card(model), "nothing is selected"),
         Action::OnlySession if model.log.only.is_none() => {
-            missing(subject_session(model), "this row is about no session")
+            missing(log_subject(model), "this row is about no session and no job")
         }
-        Action::OpenSubject => missing(known_session(model), "this row is about no session that is live"),
+        Action::OpenSubject => match log_subject(model) {
+            None => Some("this row is about no session and no job".to_owned()),
+            Some(About::Job(_)) => None,
+            Some(About::Session(session)) => {
+                missing(model.memory.names.get(session), "this row is about no session that is live")
+            }
+        },
         Action::Fold => missing(model.conversation.cursor_index(), "the cursor is on no entry"),
         _ => None,
     }
@@ -152,10 +159,6 @@ fn gate(model: &Model, wanted: Gate, why: &str) -> Option<String> {
     (gate != Some(wanted)).then(|| why.to_owned())
 }
 
-fn subject_session(model: &Model) -> Option<&crate::domain::id::SessionId> {
-    model.log.current()?.session.as_ref()
-}
-
-fn known_session(model: &Model) -> Option<()> {
-    model.memory.names.get(subject_session(model)?).map(drop)
+fn log_subject(model: &Model) -> Option<&About> {
+    model.log.current()?.about.as_ref()
 }

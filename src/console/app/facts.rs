@@ -4,7 +4,7 @@
 use super::action::Action;
 use super::conversation::{Shown, ShownBody};
 use super::items::ItemRow;
-use super::log::LogRow;
+use super::log::{About, LogRow};
 use super::recovery::Recovered;
 use super::sessions::ListRow;
 use super::typing::key_name;
@@ -208,8 +208,9 @@ pub(super) fn event(model: &Model, row: &LogRow) -> Vec<Fact> {
         ("level", row.level.as_str().to_owned()),
         ("what", row.words.clone()),
     ];
-    facts.extend(row.session_name.clone().map(|name| ("session", name)));
-    if let Some(id) = &row.session {
+    let label = if matches!(row.about, Some(About::Job(_))) { "job" } else { "session" };
+    facts.extend(row.name.clone().map(|name| (label, name)));
+    if let Some(id) = row.session() {
         facts.push(("session id", id.to_string()));
         if let Some(session) = session_row(model, id) {
             facts.push(("state", format!("{} now", session.row.state_words())));

@@ -10,7 +10,6 @@ use super::overlay::{CardKind, Overlay, Picker, PickerKind};
 use super::search::{filter_offers, filter_pane};
 use super::typing::chain;
 use super::{Model, alerts, approvals, asking, availability, cron, item_acts, job_editor};
-use crate::domain::api::JobState;
 
 /// A key in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,10 +112,8 @@ fn title(model: &Model, action: Action) -> String {
                 _ => "fold",
             }
         }
-        Action::PauseJob => match model.cron.current().map(|job| &job.row.state) {
-            Some(JobState::Paused { .. }) => "resume",
-            _ => "pause",
-        },
+        Action::PauseJob if model.cron.current().is_some_and(|job| job.row.paused.is_some()) => "resume",
+        Action::PauseJob => "pause",
         Action::OpenJob if model.pane == Pane::Detail => "session",
         Action::OpenJob => "detail",
         Action::Why if cron::file::compares(model) => "compare",

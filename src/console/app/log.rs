@@ -1,10 +1,13 @@
 //! The log: everything the engine did, newest last.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use super::text::{Lines, TextField};
 use crate::domain::Time;
-use crate::domain::event::Level;
+use crate::domain::api::{EventPage, Query};
+use crate::domain::cron::JobId;
+use crate::domain::event::{Event, Level};
 use crate::domain::id::{Seq, SessionId};
 
 /// How many rows are asked for at a time.
@@ -21,12 +24,48 @@ pub struct LogRow {
     pub at: Time,
     /// How much it matters.
     pub level: Level,
-    /// The session it is about.
-    pub session: Option<SessionId>,
-    /// What a person calls that session.
-    pub session_name: Option<String>,
+    /// What it is about; none: the engine as a whole.
+    pub about: Option<About>,
+    /// What a person calls that.
+    pub name: Option<String>,
     /// What happened, on one line.
     pub words: String,
+}
+
+/// What a row of the log is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// A session.
+    Session(SessionId),
+    /// A scheduled task.
+    Job(JobId),
+}
+
+impl About {
+    /// What an event is about.
+    pub(super) fn of(event: &Event) -> Option<Self> {
+        let job = event.kind.job().cloned().map(Self::Job);
+        job.or_else(|| event.session.clone().map(Self::Session))
+    }
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Session(id) => id.fmt(f),
+            Self::Job(id) => id.fmt(f),
+        }
+    }
+}
+
+impl LogRow {
+    /// The session that it is about.
+    pub fn session(&self) -> Option<&SessionId> {
+        match &self.about {
+            Some(About::Session(session)) => Some(session),
+            Some(About::Job(_)) | None => None,
+        }
+    }
 }
 
 /// The log.
@@ -42,8 +81,8 @@ pub struct Log {
     pub follow: Follow,
     /// Only at least this much is shown.
     pub level: Level,
-    /// Only this session is shown.
-    pub only: Option<SessionId>,
+    /// Only what is about this is shown.
+    pub only: Option<About>,
     /// What is searched for.
     pub search: TextField,
     /// Whether there may be rows before the loaded ones.
@@ -84,6 +123,16 @@ impl Default for Log {
 }
 
 impl Log {
+    /// The question for a page of what is shown.
+    pub(super) fn query(&self, page: EventPage) -> Query {
+        let (session, job) = match self.only.clone() {
+            Some(About::Session(session)) => (Some(session), None),
+            Some(About::Job(job)) => (None, Some(job)),
+            None => (None, None),
+        };
+        Query::Events { page, level: self.level, session, job, limit: PAGE }
+    }
+
     /// The selected row.
     pub fn current(&self) -> Option<&LogRow> {
         self.rows.get(self.selected)

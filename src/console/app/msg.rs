@@ -1,5 +1,6 @@
 //! Messages: everything that can happen to the screen's state. Effects: everything it asks for.
 
+use super::action::Action;
 use super::focus::Target;
 use super::key::Key;
 use crate::domain::Time;
@@ -104,6 +105,18 @@ pub struct Measured {
     pub overlay_rows: usize,
     /// How many lines the overlay's text has when wrapped.
     pub overlay_lines: usize,
+}
+
+impl Measured {
+    /// The first shown line of a card's text after a page up or down from `top`.
+    pub(super) fn turned(&self, top: usize, action: Action) -> usize {
+        let last = self.overlay_lines.saturating_sub(self.overlay_rows);
+        let page = self.overlay_rows.saturating_sub(1).max(1);
+        match action {
+            Action::CardUp => top.min(last).saturating_sub(page),
+            _ => (top + page).min(last),
+        }
+    }
 }
 
 /// A line of the conversation: so many lines below the first line of an entry (above, if negative).

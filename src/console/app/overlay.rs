@@ -110,8 +110,10 @@ pub struct Confirm {
     pub question: String,
     /// More about it; may be empty.
     pub detail: String,
-    /// Two versions of a text, line by line.
-    pub sides: Vec<SideLine>,
+    /// Two versions of a record.
+    pub sides: Option<Sides>,
+    /// The first row of them that is shown, as wrapped by the drawing.
+    pub top: usize,
     /// The buttons; the first is the harmless one.
     pub buttons: Vec<Button>,
     /// The marked button; the first at opening.
@@ -120,20 +122,22 @@ pub struct Confirm {
     pub opened_at: Time,
 }
 
-/// A line of two versions of a text that stand side by side; safe to show.
+/// Two versions of a record; safe to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SideLine {
-    /// The line in one; none: it is only in the other.
-    pub left: Option<String>,
-    /// The line in the other.
-    pub right: Option<String>,
+pub struct Sides {
+    /// The members in which they differ.
+    pub differ: Vec<SideLine>,
+    /// The names of the members that are the same.
+    pub same: Vec<String>,
 }
 
-impl SideLine {
-    /// Whether the two differ here.
-    pub fn differs(&self) -> bool {
-        self.left != self.right
-    }
+/// A member in which two versions differ. Of long values there is what differs, with a little around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideLine {
+    /// The member in one; none: it is only in the other.
+    pub left: Option<String>,
+    /// The member in the other.
+    pub right: Option<String>,
 }
 
 /// A button of a question.

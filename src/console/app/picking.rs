@@ -83,7 +83,7 @@ fn session_entry(row: &ListRow) -> PickerEntry {
 }
 
 fn job_entry(job: &Job) -> Option<PickerEntry> {
-    let detail = format!("job, {}, {}", job.row.state.word(), job.row.words);
+    let detail = format!("job, {}, {}", job.row.state_words(), job.row.words);
     Some(entry(job.row.name.clone(), detail, Run::Job(job.row.id.clone()?)))
 }
 
@@ -163,6 +163,13 @@ pub(super) fn move_mark(model: &mut Model, action: Action) {
         _ => picker.marked + 1,
     }
     .min(last);
+    show_mark(model);
+}
+
+/// Scrolls so that the marked entry is seen.
+pub(super) fn show_mark(model: &mut Model) {
+    let page = model.measured.overlay_rows.max(1);
+    let Some(Overlay::Picker(picker)) = model.overlays.last_mut() else { return };
     let lowest = (picker.marked + 1).saturating_sub(page);
     picker.top = picker.top.clamp(lowest, picker.marked.max(lowest));
 }
@@ -215,13 +222,7 @@ fn take(model: &mut Model, run: Run) {
             front::go_to(model, &key);
             model.pane = Pane::Composer;
         }
-        Run::Job(job) => {
-            acts::show_view(model, View::Cron);
-            model.pane = Pane::List;
-            if !cron::select(model, &job) {
-                model.tell(Tone::Warn, format!("job {job} is not listed any more"));
-            }
-        }
+        Run::Job(job) => cron::go_to(model, &job),
         Run::Pick(value) => job_editor::pick(model, &value),
         Run::Draft(text) => {
             acts::show_view(model, View::Sessions);

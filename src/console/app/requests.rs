@@ -7,7 +7,7 @@ use super::conversation::{self, EntryKey, Scroll};
 use super::focus::View;
 use super::key::Key;
 use super::msg::{Effect, Pace, Question, Ticket};
-use super::{alerts, cron, log, recovery, replies};
+use super::{alerts, cron, recovery, replies};
 use crate::domain::Time;
 use crate::domain::api::{EventPage, JobQuery, Query};
 use crate::domain::id::{SessionId, SessionKey};
@@ -99,20 +99,8 @@ pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
         Question::Recovery => Query::Recovery { start: model.recovery.wanted.clone(), limit: recovery::MOST },
         Question::Alerts => Query::Alerts { limit: alerts::MOST },
         Question::Need => Query::Session { session: model.alerts.wanted.clone()? },
-        Question::Log => Query::Events {
-            page: EventPage::Newest,
-            level: model.log.level,
-            session: model.log.only.clone(),
-            job: None,
-            limit: log::PAGE,
-        },
-        Question::LogEarlier => Query::Events {
-            page: EventPage::Before(model.log.rows.front()?.seq),
-            level: model.log.level,
-            session: model.log.only.clone(),
-            job: None,
-            limit: log::PAGE,
-        },
+        Question::Log => model.log.query(EventPage::Newest),
+        Question::LogEarlier => model.log.query(EventPage::Before(model.log.rows.front()?.seq)),
         Question::Report => Query::Report { since: model.memory.away_since },
         Question::Composer => Query::Composer { key: model.front.clone() },
         Question::PaletteSessions => Query::Sessions {

@@ -61,7 +61,7 @@ pub(super) fn subject_id(model: &Model) -> Option<String> {
         Subject::Job(job) => job.row.id.as_ref()?.to_string(),
         Subject::Run(run) => run.id.to_string(),
         Subject::Recovered(row) => row.session().to_string(),
-        Subject::Event(row) => row.session.as_ref().map_or_else(|| row.seq.to_string(), ToString::to_string),
+        Subject::Event(row) => row.about.as_ref().map_or_else(|| row.seq.to_string(), ToString::to_string),
     })
 }
 

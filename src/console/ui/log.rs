@@ -39,9 +39,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
 }
 
 fn draw_title(paint: &mut Paint<'_>, area: Rect, focused: Focused, log: &Log) {
-    let only = log.only.as_ref().map(|id| {
-        let name = log.rows.iter().find_map(|row| row.session_name.as_deref());
-        format!(", only {}", name.unwrap_or(id.as_str()))
+    let only = log.only.as_ref().map(|only| {
+        let name = log.rows.iter().find_map(|row| row.name.clone());
+        format!(", only {}", name.unwrap_or_else(|| only.to_string()))
     });
     let left = format!("Log{}", only.unwrap_or_default());
     let (right, role) = match log.follow {
@@ -96,11 +96,11 @@ fn draw_event(paint: &mut Paint<'_>, row: Rect, event: &LogRow) {
         Level::Warn => (Role::Warning, Role::Text),
         Level::Error => (Role::Bad, Role::Text),
     };
-    let session = event.session_name.as_deref().unwrap_or_default();
+    let name = event.name.as_deref().unwrap_or_default();
     let width = (usize::from(row.width) / 6).clamp(8, 24);
     let mut pen = paint.row(row, 0);
     pen.skip(1).column(&at, 12, Role::Quiet).skip(1).column(event.level.as_str(), 5, role).skip(1);
-    pen.column(session, width, Role::Strong).skip(1).put(&event.words, words_role);
+    pen.column(name, width, Role::Strong).skip(1).put(&event.words, words_role);
 }
 
 fn draw_empty(paint: &mut Paint<'_>, area: Rect, log: &Log) {

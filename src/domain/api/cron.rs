@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
 use crate::domain::cron::document::Removed;
+use crate::domain::cron::merge::Firing;
 use crate::domain::cron::unreadable::Unreadable;
-use crate::domain::cron::{Counting, Definition, Execution, JobId};
+use crate::domain::cron::{Counting, Definition, Execution, JobId, Paused};
 use crate::domain::id::ExecutionId;
 
 /// A request to change a scheduled task.
@@ -207,6 +208,8 @@ pub struct JobRow {
     pub name: String,
     /// How it stands.
     pub state: JobState,
+    /// Since when no slot of it is taken, and why: it may fail, run or wait all the same.
+    pub paused: Option<Paused>,
     /// Its schedule as typed.
     pub schedule: String,
     /// The same in words.
@@ -229,6 +232,16 @@ pub struct JobRow {
     pub missing_sources: Vec<JobId>,
 }
 
+impl JobRow {
+    /// How it stands in words: `fails, paused`.
+    pub fn state_words(&self) -> String {
+        match (&self.state, &self.paused) {
+            (JobState::Paused, _) | (_, None) => self.state.word().to_owned(),
+            (state, Some(_)) => format!("{}, paused", state.word()),
+        }
+    }
+}
+
 /// How a job stands, most urgent first; a list sorts by it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -246,13 +259,8 @@ pub enum JobState {
     Waiting,
     /// It waits for its next slot.
     Scheduled,
-    /// No slot of it is taken.
-    Paused {
-        /// Since when.
-        since: Option<Time>,
-        /// Why.
-        why: Option<String>,
-    },
+    /// It is paused, and that is all there is to say of it.
+    Paused,
     /// All its runs are done.
     Completed {
         /// When.
@@ -274,7 +282,7 @@ impl JobState {
             Self::Running => "runs",
             Self::Waiting => "waits",
             Self::Scheduled => "scheduled",
-            Self::Paused { .. } => "paused",
+            Self::Paused => "paused",
             Self::Completed { .. } => "completed",
             Self::Vanished { .. } => "vanished",
         }
@@ -288,7 +296,7 @@ impl JobState {
             Self::Running => 2,
             Self::Waiting => 3,
             Self::Scheduled => 4,
-            Self::Paused { .. } => 5,
+            Self::Paused => 5,
             Self::Completed { .. } => 6,
             Self::Vanished { .. } => 7,
         }
@@ -334,8 +342,10 @@ pub struct TimelineRow {
     pub job: JobId,
     /// What a person calls it.
     pub name: String,
-    /// Whether its slots are taken.
+    /// How it stands.
     pub state: JobState,
+    /// Whether its slots are taken when they come.
+    pub firing: Firing,
     /// Its slots in the span that are still to come.
     pub slots: Vec<Time>,
     /// Its executions in the span, oldest first: when they were taken, and how they stand.

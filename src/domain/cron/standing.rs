@@ -2,8 +2,10 @@
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
 use std::mem;
 
+use super::merge::Firing;
 use super::plan::{Ahead, Course, Facts, Open, Plan, Row, plan};
 use super::record::Imported;
 use super::{Definition, ExecutionState, Fault, JobEvent, RunVerdict};
@@ -46,7 +48,7 @@ pub struct JobStanding {
 }
 
 /// A pause.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paused {
     /// Since when.
     pub since: Time,
@@ -304,11 +306,14 @@ impl JobStanding {
             (OpenRuns { busy: 1.., .. }, ..) => JobState::Running,
             (OpenRuns { waiting: 1.., .. }, ..) => JobState::Waiting,
             (_, Some(at), _) => JobState::Completed { at },
-            (_, None, Some(paused)) => {
-                JobState::Paused { since: Some(paused.since), why: paused.why.clone() }
-            }
+            (_, None, Some(_)) => JobState::Paused,
             (_, None, None) => JobState::Scheduled,
         }
+    }
+
+    /// Whether it is paused, whatever else it does.
+    pub fn firing(&self) -> Firing {
+        if self.paused.is_some() { Firing::Paused } else { Firing::On }
     }
 
     /// When its slots lie; none if its schedule can't be read.

@@ -94,7 +94,7 @@ fn line(row: &JobRow, show: &dyn Fn(Time) -> String) -> String {
         0 => String::new(),
         failures => format!(", failed {failures} in a row"),
     };
-    format!("{}  {}: {}{next}{failures}", row.name, row.state.word(), row.words)
+    format!("{}  {}: {}{next}{failures}", row.name, row.state_words(), row.words)
 }
 
 async fn history(shared: &Shared, job: &str) -> Result<Reply, Refusal> {

@@ -161,7 +161,7 @@ fn with_job(model: &mut Model, action: Action) {
         Action::EditJob => crate::console::app::job_editor::edit(model),
         Action::DuplicateJob => crate::console::app::job_editor::duplicate(model),
         Action::RemoveJob => act(model, JobCommand::Remove { job: id }),
-        Action::PauseJob if matches!(job.row.state, JobState::Paused { .. }) => {
+        Action::PauseJob if job.row.paused.is_some() => {
             act(model, JobCommand::Resume { job: id });
         }
         Action::PauseJob => act(model, JobCommand::Pause { job: id, why: None }),

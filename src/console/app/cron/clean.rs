@@ -13,17 +13,18 @@ fn text(text: &mut String) {
 pub(super) fn row(row: &mut JobRow) {
     [&mut row.name, &mut row.schedule, &mut row.words, &mut row.zone].into_iter().for_each(text);
     state(&mut row.state);
+    row.paused.iter_mut().filter_map(|paused| paused.why.as_mut()).for_each(text);
     row.last.iter_mut().chain(&mut row.last_run).for_each(execution);
 }
 
 fn state(state: &mut JobState) {
     match state {
         JobState::Error { faults } => faults.iter_mut().for_each(text),
-        JobState::Paused { why, .. } => why.iter_mut().for_each(text),
         JobState::Flagged
         | JobState::Running
         | JobState::Waiting
         | JobState::Scheduled
+        | JobState::Paused
         | JobState::Completed { .. }
         | JobState::Vanished { .. } => {}
     }

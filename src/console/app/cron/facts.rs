@@ -7,7 +7,7 @@ use crate::console::app::facts::Fact;
 use crate::console::app::typing::key_name;
 use crate::console::app::words::{clock, count, second};
 use crate::domain::api::JobState;
-use crate::domain::cron::{Definition, Execution, ExecutionState, Misfire, Overlap, SessionMode};
+use crate::domain::cron::{Definition, Execution, ExecutionState, Misfire, Overlap, Paused, SessionMode};
 use crate::domain::event::excerpt;
 use crate::domain::sanitize::one_line;
 
@@ -29,6 +29,21 @@ pub fn definition(model: &Model, job: &Job, detail: Option<&Detail>) -> Vec<Fact
 
 /// Why a job does not just wait for its next slot.
 fn standing(model: &Model, job: &Job) -> Vec<Fact> {
+    let mut facts = of_state(model, job);
+    facts.extend(job.row.paused.iter().flat_map(|paused| pause(model, paused)));
+    facts
+}
+
+fn pause(model: &Model, Paused { since, why }: &Paused) -> [Fact; 2] {
+    let why = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let key = key_name(model, Action::PauseJob);
+    [
+        ("paused", format!("no slot is taken since {}{why}", clock(model, *since))),
+        ("frees it", format!("{key} resumes it; slots that passed meanwhile are not caught up")),
+    ]
+}
+
+fn of_state(model: &Model, job: &Job) -> Vec<Fact> {
     let key = |action| key_name(model, action);
     match &job.row.state {
         JobState::Error { faults } => {
@@ -40,38 +55,17 @@ fn standing(model: &Model, job: &Job) -> Vec<Fact> {
             facts
         }
         JobState::Flagged => vec![
-            ("fails", columns::standing(model, job)),
-            (
-                "frees it",
-                format!(
-                    "one run that works; {} runs it now, {} pauses it",
-                    key(Action::RunNow),
-                    key(Action::PauseJob)
-                ),
-            ),
+            ("fails", columns::of_state(model, &job.row)),
+            ("frees it", format!("one run that works: {} runs it now", key(Action::RunNow))),
         ],
         JobState::Running => vec![
-            ("runs", columns::standing(model, job)),
+            ("runs", columns::of_state(model, &job.row)),
             ("frees it", format!("its end; {} stops it", key(Action::StopRun))),
         ],
         JobState::Waiting => vec![(
             "waits",
             "for a worker: cron.max_parallel runs go on already, or the engine is on hold".to_owned(),
         )],
-        JobState::Paused { since, why } => {
-            let since = since.map(|at| format!(" since {}", clock(model, at))).unwrap_or_default();
-            let why = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            vec![
-                ("paused", format!("no slot is taken{since}{why}")),
-                (
-                    "frees it",
-                    format!(
-                        "{} resumes it; slots that passed meanwhile are not caught up",
-                        key(Action::PauseJob)
-                    ),
-                ),
-            ]
-        }
         JobState::Completed { at } => {
             vec![(
                 "completed",
@@ -84,7 +78,7 @@ fn standing(model: &Model, job: &Job) -> Vec<Fact> {
                 format!("gone from jobs.json {}; its state is kept for 30 days", clock(model, *at)),
             )]
         }
-        JobState::Scheduled => Vec::new(),
+        JobState::Scheduled | JobState::Paused => Vec::new(),
     }
 }
 
@@ -181,7 +175,7 @@ fn rules(written: &Definition, job: &Job) -> Vec<Fact> {
 /// What there is to know about a job, for its card.
 pub(in crate::console::app) fn job(model: &Model, job: &Job) -> Vec<Fact> {
     let detail = model.cron.current_detail();
-    let mut facts = vec![("state", job.row.state.word().to_owned())];
+    let mut facts = vec![("state", job.row.state_words())];
     facts.extend(definition(model, job, detail));
     if let Some(at) = job.row.next {
         facts.push((

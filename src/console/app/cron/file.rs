@@ -8,6 +8,8 @@ use crate::console::app::{Model, words};
 use crate::domain::Time;
 use crate::domain::api::{FileTrouble, JobState, JobsFileState};
 
+const SAME: &str = "The file says the same as the stored copy, but for its layout.";
+
 /// How many lines that are the same are shown around a change.
 const AROUND: usize = 3;
 
@@ -54,6 +56,26 @@ impl Trouble<'_> {
         let fire = if jobs == 1 { "fires" } else { "fire" };
         let jobs = words::count(jobs, "stored job");
         format!("jobs.json unreadable{place}; {jobs} {fire}: {why}")
+    }
+
+    /// What is wrong and where, with the lines around it.
+    pub(super) fn told(&self) -> String {
+        let mut lines = vec![self.headline()];
+        let digits = self.what.excerpt.iter().map(|(number, _)| number.to_string().len()).max().unwrap_or(0);
+        let hint = self.what.hint.as_deref().unwrap_or_default();
+        for (number, text) in &self.what.excerpt {
+            lines.push(format!("  {number:>digits$} | {text}"));
+            if let Some((line, column)) = self.what.place
+                && line == *number
+            {
+                let before = " ".repeat(column.saturating_sub(1));
+                lines.push(format!("  {:digits$} | {before}^ {hint}", "").trim_end().to_owned());
+            }
+        }
+        if self.what.place.is_none() && !hint.is_empty() {
+            lines.push(hint.to_owned());
+        }
+        lines.join("\n")
     }
 
     /// What goes on meanwhile, and what does not.
@@ -112,7 +134,7 @@ pub(super) fn compared(file: &str, stored: &str) -> String {
         }
     }
     match lines.is_empty() {
-        true => "They are the same, but for their layout.".to_owned(),
+        true => SAME.to_owned(),
         false => lines.join("\n"),
     }
 }
@@ -129,6 +151,6 @@ mod tests {
         assert!(text.contains("    2     { \"id\": \"a\" },"), "{text}");
         assert!(text.contains("      -     { \"id\": \"b\" }\n"), "{text}");
         assert!(text.contains("    3 +   { \"id\": \"b\" \"x\": 1 },"), "{text}");
-        assert_eq!(compared(stored, stored), "They are the same, but for their layout.");
+        assert_eq!(compared(stored, stored), SAME);
     }
 }

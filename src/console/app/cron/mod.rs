@@ -14,7 +14,7 @@ pub mod words;
 use std::collections::HashMap;
 
 use super::action::Action;
-use super::focus::View;
+use super::focus::{Pane, View};
 use super::key::{Code, Key};
 use super::msg::{Pace, Question, Tone};
 use super::text::{Lines, TextField};
@@ -358,6 +358,15 @@ pub(super) fn take_detail(model: &mut Model, found: JobFound) {
             known if known == wanted => acts::run(model, Action::EditJob),
             _ => model.tell(Tone::Warn, "its definition is not there any more"),
         }
+    }
+}
+
+/// Goes to a job in its view.
+pub(super) fn go_to(model: &mut Model, job: &JobId) {
+    acts::show_view(model, View::Cron);
+    model.pane = Pane::List;
+    if !select(model, job) {
+        model.tell(Tone::Warn, format!("job {job} is not listed any more"));
     }
 }
 

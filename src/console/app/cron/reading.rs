@@ -74,7 +74,8 @@ fn show_both(model: &mut Model, both: &FileAndCopy) {
         (None, _) => model.tell(Tone::Warn, "jobs.json can't be opened: there is nothing to compare"),
         (_, None) => model.tell(Tone::Warn, "there is no stored copy: jobs.json was never read"),
         (Some(file), Some(stored)) => {
-            let text = file::compared(file, stored);
+            let fault = file::trouble(model).map(|trouble| format!("{}\n\n", trouble.told()));
+            let text = format!("{}{}", fault.unwrap_or_default(), file::compared(file, stored));
             asking::show_text(model, "jobs.json (+) against the stored copy (-)", &text);
         }
     }

@@ -6,8 +6,8 @@ use super::Job;
 use crate::console::app::Model;
 use crate::console::app::words::{age, clock, count, running, took as span};
 use crate::domain::Time;
-use crate::domain::api::JobState;
-use crate::domain::cron::{Delivery, DeliveryState, Execution, ExecutionState, How, Slots};
+use crate::domain::api::{JobRow, JobState};
+use crate::domain::cron::{Delivery, DeliveryState, Execution, ExecutionState, How, Paused, Slots};
 
 /// An instant to come as the operator reads it: `14:30`, `Mon 08:00` within a week, `24 Dec 08:00`.
 pub fn slot(model: &Model, at: Time) -> String {
@@ -69,7 +69,14 @@ fn minutes_until(model: &Model, at: Time) -> i64 {
 
 /// How a job stands and what became of its last run, in one column.
 pub fn standing(model: &Model, job: &Job) -> String {
-    let row = &job.row;
+    match (&job.row.state, &job.row.paused) {
+        (JobState::Paused, _) | (_, None) => of_state(model, &job.row),
+        (_, Some(_)) => format!("paused, {}", of_state(model, &job.row)),
+    }
+}
+
+/// The same, whether it is paused or not.
+pub(super) fn of_state(model: &Model, row: &JobRow) -> String {
     match &row.state {
         JobState::Error { faults } => match faults.split_first() {
             Some((first, [])) => format!("error: {first}"),
@@ -93,11 +100,18 @@ pub fn standing(model: &Model, job: &Job) -> String {
             Some(last) => outcome(model, last),
             None => "never ran".to_owned(),
         },
-        JobState::Paused { why: Some(why), .. } => format!("paused: {why}"),
-        JobState::Paused { since: Some(since), .. } => format!("paused {}", age(model.as_of() - *since)),
-        JobState::Paused { .. } => "paused".to_owned(),
+        JobState::Paused => paused(model, row),
         JobState::Completed { at } => format!("completed {}", ago(model, *at)),
         JobState::Vanished { at } => format!("gone from the file {}", ago(model, *at)),
+    }
+}
+
+/// `paused: the disk is full`, `paused 2 h`.
+fn paused(model: &Model, row: &JobRow) -> String {
+    match &row.paused {
+        Some(Paused { why: Some(why), .. }) => format!("paused: {why}"),
+        Some(Paused { since, why: None }) => format!("paused {}", age(model.as_of() - *since)),
+        None => "paused".to_owned(),
     }
 }
 

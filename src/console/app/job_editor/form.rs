@@ -167,9 +167,16 @@ impl Form {
         self.chosen.get(&field).copied().unwrap_or(0)
     }
 
-    /// The author typed in the field of the id: an empty one is made from the description again.
+    /// The author types in the field of the id.
     pub(super) fn id_typed(&mut self) {
-        self.id_from = if self.text(Field::Id).is_empty() { IdFrom::Description } else { IdFrom::Author };
+        self.id_from = IdFrom::Author;
+    }
+
+    /// The author is done with the field of the id: one that was left empty is made from the description again.
+    pub(super) fn id_left(&mut self) {
+        if self.text(Field::Id).is_empty() {
+            self.id_from = IdFrom::Description;
+        }
     }
 
     /// Makes the id from the description, unless it was typed.

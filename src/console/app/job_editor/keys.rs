@@ -1,7 +1,9 @@
 //! The keys in the form.
 
 use super::fields::{Field, Kind};
-use super::{Fold, JobEditor, Outside, Showing, changed, form, front, front_mut, picking, record};
+use super::{
+    Fold, JobEditor, Outside, Showing, changed, edited, focus, form, front, front_mut, picking, record,
+};
 use crate::console::app::Model;
 use crate::console::app::action::Action;
 use crate::console::app::msg::Tone;
@@ -46,7 +48,7 @@ fn enter(model: &mut Model) {
             if let Some(field) = editor.field_mut() {
                 field.new_line();
             }
-            changed(model);
+            edited(model);
         }
         Kind::PickOne | Kind::PickSome => picking::open(model, ""),
         Kind::Choice(_) => turn(model, 1),
@@ -86,11 +88,11 @@ fn in_list(model: &mut Model, action: Action) -> bool {
             let mut values = editor.form.picked(field).to_vec();
             values.pop();
             editor.form.set_picked(field, values);
-            changed(model);
+            edited(model);
         }
         (Kind::PickOne | Kind::PickSome, Action::KillToStart) => {
             editor.form.set_picked(field, Vec::new());
-            changed(model);
+            edited(model);
         }
         (_, Action::ExternalEditor | Action::Save) => return false,
         // The other keys of a text do nothing in a list.
@@ -108,7 +110,7 @@ pub(in crate::console::app) fn typed(model: &mut Model, c: char) {
         (Kind::Choice(words), c) => {
             if let Some(place) = words.iter().position(|word| word.starts_with(c.to_ascii_lowercase())) {
                 editor.form.choose(editor.field, place);
-                changed(model);
+                edited(model);
             }
         }
         (Kind::PickOne | Kind::PickSome, ' ') => picking::open(model, ""),
@@ -132,23 +134,22 @@ fn turn(model: &mut Model, by: isize) {
     let Kind::Choice(words) = editor.field.kind() else { return };
     let place = editor.form.chosen(editor.field) as isize + by;
     editor.form.choose(editor.field, place.rem_euclid(words.len() as isize).unsigned_abs());
-    changed(model);
+    edited(model);
 }
 
 /// To the next field (1), or the one before (-1); round at the ends.
 pub(in crate::console::app) fn step(model: &mut Model, direction: i64) {
-    let Some(editor) = front_mut(model).filter(|editor| editor.showing == Showing::Form) else { return };
+    let Some(editor) = front(model).filter(|editor| editor.showing == Showing::Form) else { return };
     let fields = editor.fields();
     let here = fields.iter().position(|field| *field == editor.field).unwrap_or(0) as i64;
-    editor.field = fields[(here + direction).rem_euclid(fields.len() as i64).unsigned_abs() as usize];
-    model.dirty = true;
+    focus(model, fields[(here + direction).rem_euclid(fields.len() as i64).unsigned_abs() as usize]);
 }
 
 /// A click on a field.
 pub(in crate::console::app) fn go_to(model: &mut Model, field: Field) {
-    let Some(editor) = front_mut(model) else { return };
+    let Some(editor) = front(model) else { return };
     let again = editor.field == field;
-    editor.field = field;
+    focus(model, field);
     // A second click does what enter does where nothing is typed.
     if again && !matches!(field.kind(), Kind::Line | Kind::Lines) {
         enter(model);
@@ -206,7 +207,7 @@ pub(in crate::console::app) fn external_text(model: &mut Model, text: &str) {
         Some(Outside::Record) => return take_record(model, text),
         None => return,
     }
-    changed(model);
+    edited(model);
 }
 
 fn take_record(model: &mut Model, text: &str) {

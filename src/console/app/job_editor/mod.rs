@@ -187,6 +187,12 @@ impl JobEditor {
         }
     }
 
+    /// The record that is changed is another one now: the one on disk.
+    fn rebase(&mut self, base: Option<String>) {
+        self.base = base;
+        self.on_disk = OnDisk::AsOpened;
+    }
+
     /// The id of the job that it is about, as it was.
     fn own_id(&self) -> Option<&JobId> {
         self.was.as_ref().map(|(was, _)| &was.id)
@@ -249,12 +255,25 @@ pub(super) fn look_at_disk(model: &mut Model) {
 
 /// Something was typed into a field.
 pub(super) fn typed_into(model: &mut Model) {
-    if let Some(editor) = front_mut(model) {
-        editor.failed = None;
-        if editor.field == Field::Id {
-            editor.form.id_typed();
-        }
+    if let Some(editor) = front_mut(model).filter(|editor| editor.field == Field::Id) {
+        editor.form.id_typed();
     }
+    edited(model);
+}
+
+/// A value is another one: why it could not be saved before holds no longer.
+fn edited(model: &mut Model) {
+    if let Some(editor) = anywhere_mut(model) {
+        editor.failed = None;
+    }
+    changed(model);
+}
+
+/// Goes to a field.
+fn focus(model: &mut Model, field: Field) {
+    let Some(editor) = front_mut(model) else { return };
+    editor.form.id_left();
+    editor.field = field;
     changed(model);
 }
 
@@ -341,6 +360,7 @@ pub(super) fn changed(model: &mut Model) {
         faults.push((Field::Schedule, "say when it is due, or choose a preset".to_owned()));
     }
     faults.retain(|(field, _)| strict || written(*field, &editor.form));
+    faults.sort_by_key(|(field, _)| *field);
     editor.faults = faults;
     editor.advice =
         editor.form.advice(&definition, &parts, |job| taken.contains(job) || own.as_ref() == Some(job));

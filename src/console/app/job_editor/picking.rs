@@ -4,7 +4,7 @@ use chrono::{Days, NaiveTime, TimeZone};
 use chrono_tz::Tz;
 
 use super::fields::{Field, Kind};
-use super::{JobEditor, anywhere_mut, changed, front};
+use super::{JobEditor, anywhere_mut, edited, front};
 use crate::console::app::msg::Tone;
 use crate::console::app::overlay::{Overlay, PickerEntry, PickerKind, Run};
 use crate::console::app::text::{Lines, TextField};
@@ -120,7 +120,7 @@ pub(in crate::console::app) fn pick(model: &mut Model, value: &str) {
                 None => values.push(value.to_owned()),
             }
             editor.form.set_picked(field, values);
-            changed(model);
+            edited(model);
             refresh(model);
         }
         _ => {
@@ -133,7 +133,7 @@ pub(in crate::console::app) fn pick(model: &mut Model, value: &str) {
                 editor.field = Field::Schedule;
             }
             model.overlays.pop();
-            changed(model);
+            edited(model);
         }
     }
     model.dirty = true;
@@ -164,6 +164,5 @@ fn refresh(model: &mut Model) {
         let place = marked.and_then(|marked| picker.entries.iter().position(|entry| entry.run == marked));
         picker.marked = place.unwrap_or(0);
     }
-    picking::move_mark(model, crate::console::app::action::Action::PickerUp);
-    picking::move_mark(model, crate::console::app::action::Action::PickerDown);
+    picking::show_mark(model);
 }

@@ -2,11 +2,15 @@
 
 use serde_json::Value;
 
-use crate::console::app::overlay::SideLine;
+use crate::console::app::overlay::{SideLine, Sides};
 use crate::domain::cron::Definition;
 use crate::domain::cron::record;
 use crate::domain::json::{Layout, members, quoted};
 use crate::domain::sanitize::one_line;
+
+/// So many characters that two values share are shown around what differs in them.
+const AROUND: usize = 20;
+const ELLIPSIS: &str = "...";
 
 /// A line of the record; safe to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,14 +62,47 @@ pub(super) fn lines(base: Option<&str>, definition: &Definition) -> Vec<RecordLi
 }
 
 /// Two records side by side, member by member.
-pub(super) fn sides(mine: &str, theirs: Option<&str>) -> Vec<SideLine> {
+pub(super) fn sides(mine: &str, theirs: Option<&str>) -> Sides {
     let (mine, theirs) = (listed(mine), theirs.map(listed).unwrap_or_default());
     let find = |list: &[(String, String)], name: &str| {
-        list.iter().find(|(known, _)| known == name).map(|(name, value)| member(name, value))
+        list.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     };
     let only_theirs = theirs.iter().filter(|(name, _)| !mine.iter().any(|(known, _)| known == name));
-    let names = mine.iter().chain(only_theirs).map(|(name, _)| name);
-    names.map(|name| SideLine { left: find(&mine, name), right: find(&theirs, name) }).collect()
+    let mut sides = Sides { differ: Vec::new(), same: Vec::new() };
+    for name in mine.iter().chain(only_theirs).map(|(name, _)| name) {
+        let (left, right) = match (find(&mine, name), find(&theirs, name)) {
+            (left, right) if left == right => {
+                sides.same.push(one_line(name).into_owned());
+                continue;
+            }
+            (Some(left), Some(right)) => {
+                let (left, right) = apart(&left, &right);
+                (Some(left), Some(right))
+            }
+            one => one,
+        };
+        let member = |value: String| member(name, &value);
+        sides.differ.push(SideLine { left: left.map(member), right: right.map(member) });
+    }
+    sides
+}
+
+/// Two values without most of what both begin and end with, so that it is seen in what they differ.
+fn apart(left: &str, right: &str) -> (String, String) {
+    let pairs = |(one, other): &(char, char)| one == other;
+    let shorter = left.chars().count().min(right.chars().count());
+    let begin = left.chars().zip(right.chars()).take_while(pairs).count();
+    let end = left.chars().rev().zip(right.chars().rev()).take_while(pairs).count();
+    let end = end.min(shorter - begin);
+    let cut = |value: &str| {
+        let left_out = |common: usize| common.checked_sub(AROUND).filter(|count| *count > ELLIPSIS.len());
+        let (before, behind) = (left_out(begin), left_out(end));
+        let shown = value.chars().count() - before.unwrap_or(0) - behind.unwrap_or(0);
+        let middle: String = value.chars().skip(before.unwrap_or(0)).take(shown).collect();
+        let mark = |count: Option<usize>| count.map_or("", |_| ELLIPSIS);
+        format!("{}{middle}{}", mark(before), mark(behind))
+    };
+    (cut(left), cut(right))
 }
 
 /// The names of the members that one record has and the other has not.
@@ -127,18 +164,28 @@ mod tests {
 
     #[test]
     fn two_versions_stand_side_by_side_by_member() {
-        let sides = sides("{\"a\":1,\"b\":2}", Some("{\"b\":3,\"c\":4}"));
+        let sides = sides("{\"a\":1,\"b\":2,\"d\":0}", Some("{\"d\":0,\"b\":3,\"c\":4}"));
         let line = |left: Option<&str>, right: Option<&str>| SideLine {
             left: left.map(str::to_owned),
             right: right.map(str::to_owned),
         };
         assert_eq!(
-            sides,
+            sides.differ,
             [
                 line(Some("\"a\": 1"), None),
                 line(Some("\"b\": 2"), Some("\"b\": 3")),
                 line(None, Some("\"c\": 4")),
             ]
         );
+        assert_eq!(sides.same, ["d"]);
+    }
+
+    #[test]
+    fn of_long_values_only_what_differs_is_shown_with_a_little_around_it() {
+        let (before, behind) = ("before ".repeat(20), " behind".repeat(20));
+        let (left, right) = apart(&format!("{before}ein{behind}"), &format!("{before}einmal{behind}"));
+        assert_eq!(left, "...before before before ein behind behind behi...");
+        assert_eq!(right, "...before before before einmal behind behind behi...");
+        assert_eq!(apart("aaa", "aaaa"), ("aaa".to_owned(), "aaaa".to_owned()));
     }
 }

@@ -19,6 +19,7 @@ pub(in crate::console::app) fn save(model: &mut Model) {
         return model.tell(Tone::Note, "nothing was changed: nothing is written");
     }
     editor.strictness = Strictness::WhatIsMissingToo;
+    editor.form.id_left();
     changed(model);
     let Some(editor) = front_mut(model) else { return };
     if let Some((field, _)) = editor.faults.first() {
@@ -73,21 +74,17 @@ pub(in crate::console::app) fn saved(model: &mut Model, ticket: Ticket, result: 
 
 /// The job was changed on disk since the form was opened: both are shown, and the operator chooses.
 fn ask_which(model: &mut Model, mine: &str, theirs: Option<String>) {
-    let sides = record::sides(mine, theirs.as_deref());
+    let sides = Some(record::sides(mine, theirs.as_deref()));
     let Some(editor) = anywhere_mut(model) else { return };
     editor.saving = None;
     let id = editor.definition.id.to_string();
     let (question, keep, take) = match theirs {
         Some(_) => (
-            format!("{id} was changed in jobs.json meanwhile. Yours at the left, theirs at the right:"),
+            format!("{id} was changed in jobs.json meanwhile. In this the two differ:"),
             "write mine",
             "take theirs",
         ),
-        None => (
-            format!("{id} was removed from jobs.json meanwhile. Yours is at the left."),
-            "write it anew",
-            "leave it removed",
-        ),
+        None => (format!("{id} was removed from jobs.json meanwhile."), "write it anew", "leave it removed"),
     };
     editor.theirs = Some(theirs);
     let buttons = vec![
@@ -96,14 +93,22 @@ fn ask_which(model: &mut Model, mine: &str, theirs: Option<String>) {
         asking::button(take, Action::TakeTheirs, Deed::TakeTheirs),
     ];
     let (detail, opened_at) = (String::new(), model.now);
-    model.overlays.push(Overlay::Confirm(Confirm { question, detail, sides, buttons, marked: 0, opened_at }));
+    model.overlays.push(Overlay::Confirm(Confirm {
+        question,
+        detail,
+        sides,
+        top: 0,
+        buttons,
+        marked: 0,
+        opened_at,
+    }));
 }
 
 /// Writes the job as it is in the form over what is on disk now.
 pub(in crate::console::app) fn keep_mine(model: &mut Model) {
     let Some(editor) = front_mut(model) else { return };
     let Some(theirs) = editor.theirs.take() else { return };
-    editor.base.clone_from(&theirs);
+    editor.rebase(theirs.clone());
     let definition = insight::as_written(&editor.insight, &editor.definition);
     give(model, theirs, definition);
 }
@@ -132,7 +137,7 @@ pub(in crate::console::app) fn take_theirs(model: &mut Model) {
 fn begin_anew(editor: &mut JobEditor, theirs: String, definition: crate::domain::cron::Definition) {
     editor.form = Form::of(&definition, IdFrom::Author);
     editor.before = editor.form.clone();
-    editor.base = Some(theirs);
+    editor.rebase(Some(theirs));
     editor.was = Some((definition, Vec::new()));
     editor.failed = None;
 }

@@ -122,7 +122,7 @@ fn schedule(job: &Job) -> &str {
 /// `14:30  in 28 min`, in the style that is set; empty where no slot will be taken.
 fn next(model: &Model, job: &Job, width: usize) -> String {
     let Some(at) = job.row.next else { return String::new() };
-    if matches!(job.row.state, JobState::Paused { .. }) {
+    if job.row.paused.is_some() {
         return String::new();
     }
     let distance = distance(model, at);
@@ -171,7 +171,7 @@ fn standing_role(job: &Job) -> Role {
         JobState::Error { .. } | JobState::Flagged => Role::Bad,
         JobState::Running => Role::Runs,
         JobState::Waiting => Role::Waits,
-        JobState::Paused { .. } => Role::Held,
+        JobState::Paused => Role::Held,
         JobState::Scheduled if job.row.failures > 0 => Role::Bad,
         JobState::Scheduled => Role::Text,
         JobState::Completed { .. } | JobState::Vanished { .. } => Role::Quiet,

@@ -19,7 +19,7 @@ fn job_mark(paint: &mut Paint<'_>, state: &JobState) -> (&'static str, Role) {
         JobState::Running => (paint.motion.spinner(glyphs), Role::Runs),
         JobState::Waiting => (glyphs.waits, Role::Waits),
         JobState::Scheduled => (glyphs.idle, Role::Idle),
-        JobState::Paused { .. } => (glyphs.held, Role::Held),
+        JobState::Paused => (glyphs.held, Role::Held),
         JobState::Completed { .. } => (glyphs.done, Role::Good),
         JobState::Vanished { .. } => (glyphs.suspended, Role::Warning),
     }

@@ -15,6 +15,7 @@ use crate::console::ui::theme::Role;
 use crate::domain::Time;
 use crate::domain::api::{JobState, TimelineRow};
 use crate::domain::cron::ExecutionState;
+use crate::domain::cron::merge::Firing;
 
 /// The cells of a lane's name.
 const NAME: u16 = 18;
@@ -151,10 +152,10 @@ fn draw_lane(
     paint.row(row, 0).skip(1).column(&lane.name, usize::from(NAME) - 2, Role::Text);
     if let Some(now) = scale.column(scale.now) {
         put(paint, row, now, glyphs.vertical, Role::Rule);
-        let words = match lane.state {
-            JobState::Paused { .. } => format!("{} paused", glyphs.held),
-            JobState::Completed { .. } => format!("{} completed", glyphs.done),
-            JobState::Error { .. } => format!("{} error", glyphs.needs_you),
+        let words = match (&lane.state, lane.firing) {
+            (JobState::Completed { .. }, _) => format!("{} completed", glyphs.done),
+            (JobState::Error { .. }, _) => format!("{} error", glyphs.needs_you),
+            (_, Firing::Paused) => format!("{} paused", glyphs.held),
             _ => String::new(),
         };
         if lane.slots.is_empty() && now + 2 < scale.columns {
@@ -274,6 +275,7 @@ mod tests {
                 job: "a".parse().unwrap(),
                 name: "a".to_owned(),
                 state: JobState::Scheduled,
+                firing: Firing::On,
                 slots: minutes.map(|minute| from + TimeDelta::minutes(minute)).collect(),
                 past: Vec::new(),
             };

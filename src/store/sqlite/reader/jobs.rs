@@ -297,6 +297,7 @@ impl Reader<'_> {
                 place,
                 name: format!("record {}", place + 1),
                 state: JobState::Error { faults },
+                paused: None,
                 schedule: String::new(),
                 words: String::new(),
                 zone: String::new(),
@@ -337,6 +338,7 @@ impl Reader<'_> {
             place: found.place.unwrap_or_default(),
             name: found.name.clone(),
             state: standing.state(found.open),
+            paused: standing.paused.clone(),
             schedule: definition.as_ref().map_or_else(|| standing.schedule.clone(), |it| it.schedule.clone()),
             words: schedule.map(|schedule| schedule.words()).unwrap_or_default(),
             zone: standing.zone.name().to_owned(),
@@ -389,7 +391,8 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         let state = found.standing.state(found.open);
-        Ok(TimelineRow { job: found.id, name: found.name, state, slots, past })
+        let firing = found.standing.firing();
+        Ok(TimelineRow { job: found.id, name: found.name, state, firing, slots, past })
     }
 
     fn file_state(&self) -> Result<JobsFileState> {
