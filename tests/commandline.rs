@@ -31,3 +31,14 @@ mod sessions;
 mod vanished;
 #[path = "commandline/wire.rs"]
 mod wire;
+
+use std::time::{Duration, Instant};
+
+/// Waits for something that must come.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} never came");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use switchboard::agent::{AgentError, AgentEvent, Children};
 use switchboard::config::{AgentConfig, BackendKind, ToolName};
 use switchboard::domain::approval::{Always, Decision, Policy};
+use switchboard::domain::id::ItemId;
 use switchboard::domain::session::Usage;
 use tempfile::TempDir;
+use tokio::sync::mpsc;
 
 use crate::chat_server::{ChatServer, End, Reply};
 use crate::stage::{CANARY, Call, Played, SECRETS, build, config, real};
@@ -36,6 +38,8 @@ pub fn tests() -> Vec<Trial> {
         real("tools_calls_beyond_the_limit_are_not_made", beyond_the_limit),
         real("tools_calls_that_nobody_offered_are_not_made", nothing_offered),
         real("tools_calls_without_an_end_are_given_up", endless_calls),
+        real("tools_steered_text_goes_behind_the_results_of_the_next_calls", steered),
+        real("tools_text_that_steers_an_answer_without_calls_is_not_taken_in", steered_too_late),
         real("tools_stop_in_the_middle_of_a_call", stops_in_a_call),
         real("tools_work_in_the_sessions_own_folder_first", sessions_folder),
         real("tools_never_open_the_key_file", key_file),
@@ -134,6 +138,37 @@ fn results(played: &Played) -> Vec<(String, bool, String)> {
 }
 
 const A_TXT: &str = "1\tfirst\n2\tsecond";
+
+async fn steered() {
+    let room = Room::with([read_a(), hello()]).await;
+    let backend = build(&room.config);
+    assert!(backend.steerable());
+    let (steer, receiver) = mpsc::channel(2);
+    steer.send((ItemId(7), "the second line".to_owned())).await.unwrap();
+    steer.send((ItemId(8), "and be brief".to_owned())).await.unwrap();
+    let mut call = Call::new("hi");
+    call.steer = Some(receiver);
+    let played = call.play(&*backend).await;
+    assert_eq!(played.text(), "Hello");
+    let roles: Vec<Value> = room.added(1).iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(roles, ["assistant", "tool", "user", "user"]);
+    let told: Vec<Value> = room.added(1)[2..].iter().map(|message| message["content"].clone()).collect();
+    assert_eq!(told, ["the second line", "and be brief"]);
+    let taken = |event: &&AgentEvent| matches!(event, AgentEvent::Steered(_));
+    let taken: Vec<_> = played.events.iter().filter(taken).cloned().collect();
+    assert_eq!(taken, [AgentEvent::Steered(ItemId(7)), AgentEvent::Steered(ItemId(8))]);
+}
+
+async fn steered_too_late() {
+    let room = Room::with([hello()]).await;
+    let (steer, receiver) = mpsc::channel(1);
+    steer.send((ItemId(7), "the second line".to_owned())).await.unwrap();
+    let mut call = Call::new("hi");
+    call.steer = Some(receiver);
+    let played = call.play(&*build(&room.config)).await;
+    assert_eq!(played.text(), "Hello");
+    assert!(!played.events.iter().any(|event| matches!(event, AgentEvent::Steered(_))), "it waits again");
+}
 
 async fn offers_tools() {
     let mut room = Room::with([hello()]).await;

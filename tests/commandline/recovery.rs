@@ -2,11 +2,11 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::support::program::{Place, Serve};
+use crate::until;
 
 fn page(place: &Place, arguments: &[&str]) -> Value {
     place.json(&[&["recovery"], arguments].concat()).remove(0)
@@ -94,15 +94,6 @@ fi
 echo answered
 """]
 "#;
-
-/// Waits for something that must come.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what} never came");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
 
 fn killed_itself(mut engine: Serve) {
     until("the engine's end", || engine.has_ended().is_some());

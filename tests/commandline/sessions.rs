@@ -1,6 +1,7 @@
 //! Sessions named as a person names them: given up, taken back, gone on with; and what their next message meets.
 
 use crate::support::program::{Place, Run};
+use crate::until;
 
 fn row(place: &Place, name: &str) -> serde_json::Value {
     place.json(&["sessions", name]).remove(0)
@@ -70,7 +71,7 @@ fn continue_goes_on_with_what_a_stop_held() {
     place.done(&["send", "hang"]);
     place.done(&["send", "--queue", "say later"]);
     place.done(&["send", "/stop"]);
-    assert_eq!(place.json(&["queue"]).len(), 1);
+    until("the end of the turn", || place.json(&["queue"]).len() == 1);
     assert_eq!(place.done(&["continue", "console"]), "released\n");
     place.done(&["send", "--wait", "--queue", "say at the end"]);
     assert_eq!(place.done(&["queue"]), "nothing waits and nothing runs\n");

@@ -78,8 +78,9 @@ impl Backend for OpenAiBackend {
         format!("{} at {}", self.connection.config.model, self.connection.server.authority())
     }
 
+    /// Between two requests of a turn, and without tools it has only one.
     fn steerable(&self) -> bool {
-        false
+        !self.connection.config.tools.is_empty()
     }
 
     fn keeps_handles(&self) -> bool {
@@ -110,17 +111,19 @@ struct OpenAiHandle {
 impl Handle for OpenAiHandle {
     fn run<'a>(
         &'a mut self,
-        turn: Turn,
+        mut turn: Turn,
         output: mpsc::Sender<AgentEvent>,
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>> {
         Box::pin(async move {
+            let (_, nothing_more) = mpsc::channel(1);
+            let mut steer = std::mem::replace(&mut turn.steer, nothing_more);
             // Dropping the work closes its connection and stops its tool: the server stops as well.
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(AgentError::Cancelled),
                 () = output.closed() => Err(AgentError::Cancelled),
-                end = steps::take(&self.connection, &self.tools, &turn, &output) => end,
+                end = steps::take(&self.connection, &self.tools, &turn, &mut steer, &output) => end,
             }
         })
     }

@@ -115,8 +115,8 @@ impl<'a> Talk<'a> {
         self.messages.extend(results);
     }
 
-    /// Adds a word of the engine's own to the model.
-    pub(super) fn remind(&mut self, text: String) {
+    /// Adds what the model is told within the turn: by a person who steers it, or by the engine.
+    pub(super) fn hear(&mut self, text: String) {
         self.messages.push(Message::User { content: text.into() });
     }
 }

@@ -12,9 +12,10 @@ use super::request::{Body, Done, Offered, Talk};
 use crate::agent::tools::Tools;
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::event::excerpt;
+use crate::domain::id::ItemId;
 
 /// Takes the steps of a turn. Each request that fails is repeated by itself, so no call is carried
-/// out twice.
+/// out twice. What comes by `steer` reaches the model behind the results of its next calls.
 ///
 /// # Errors
 /// Where a request failed for good, or the model ended without an answer.
@@ -22,12 +23,13 @@ pub(super) async fn take(
     connection: &Connection,
     tools: &Tools,
     turn: &Turn,
+    steer: &mut mpsc::Receiver<(ItemId, String)>,
     output: &mpsc::Sender<AgentEvent>,
 ) -> Result<(), AgentError> {
     let key = connection.keys.read()?;
     let talk = Talk::new(&connection.config, &turn.history, &turn.message);
-    let steps =
-        Steps { connection, tools, turn, key, output, talk, ids: HashSet::new(), said: Said::Nothing };
+    let (ids, said) = (HashSet::new(), Said::Nothing);
+    let steps = Steps { connection, tools, turn, steer, key, output, talk, ids, said };
     steps.take().await
 }
 
@@ -35,6 +37,7 @@ struct Steps<'a> {
     connection: &'a Connection,
     tools: &'a Tools,
     turn: &'a Turn,
+    steer: &'a mut mpsc::Receiver<(ItemId, String)>,
     key: Option<Key>,
     output: &'a mpsc::Sender<AgentEvent>,
     talk: Talk<'a>,
@@ -64,8 +67,9 @@ impl Steps<'_> {
                 return self.close(&answer).await;
             }
             self.carry_out(answer).await?;
+            self.take_in_steering().await;
         }
-        self.talk.remind(format!(
+        self.talk.hear(format!(
             "[{most} answers with tool calls are the most in one turn. Give your answer now, without tools, and say what is not done.]"
         ));
         let answer = self.ask(&[]).await?;
@@ -105,6 +109,14 @@ impl Steps<'_> {
         self.said = Said::Something;
         self.talk.add(answer.text, done);
         Ok(())
+    }
+
+    /// What a person said meanwhile goes behind the results: a call and its result are never parted.
+    async fn take_in_steering(&mut self) {
+        while let Ok((item, text)) = self.steer.try_recv() {
+            self.talk.hear(text);
+            self.tell(AgentEvent::Steered(item)).await;
+        }
     }
 
     /// The id of a call: the server's where no other call of the turn has it.
