@@ -239,7 +239,9 @@ impl Clearing {
     pub fn words(self) -> &'static str {
         match self {
             Self::Answered => "a turn ended with a successful answer",
-            Self::NothingOwed => "nothing is owed: the last turn was answered, or ended by a person",
+            Self::NothingOwed => {
+                "nothing is owed: the last turn was answered, failed, or was ended by a person"
+            }
             Self::FinishedInDrain => "finished within the drain",
             Self::CalledOff => "the stop was called off",
             Self::Stop => "/stop",

@@ -101,6 +101,23 @@ async fn after_a_quick_restart_the_idle_session_owes_nothing_and_the_busy_one_go
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_that_failed_was_told_so_and_no_kill_makes_it_a_turn_that_was_cut() {
+    let mut worlds = vec![World::new(Setup::default()).await];
+    worlds[0].send("s", "work").await;
+    worlds[0].turn_for("work").await.fail("exit status 1");
+    worlds[0].turn_ended().await;
+    for start in 1..=3 {
+        let world = after_a_crash(worlds.last().unwrap()).await;
+        let row = world.row("s").await;
+        assert_eq!((row.state, row.session.cuts), (SessionState::Idle, 0), "start {start}");
+        assert!(world.agent.turn_already_begun().await.is_none(), "start {start}");
+        worlds.push(world);
+    }
+    worlds.last().unwrap().type_into("s", "/retry").await.unwrap();
+    worlds.last().unwrap().turn_for("work").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_without_a_result_is_told_as_unknown_and_never_made_again() {
     let before = World::new(Setup::default()).await;
     before.send("s", "restart the service").await;

@@ -187,7 +187,7 @@ impl RecoveryRow {
     /// What was cut off: the message and the last tool call, whose effect is not known; else the last error.
     pub fn interrupted(&self) -> Option<String> {
         if matches!(self.verdict, Some(Verdict::OwesNothing)) {
-            return Some("its last turn was complete".to_owned());
+            return Some("no turn to go on with".to_owned());
         }
         match (&self.message, &self.tool, &self.last_error) {
             (Some(message), Some(tool), _) => Some(format!("\"{message}\", in: {tool} (effect unknown)")),

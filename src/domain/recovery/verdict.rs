@@ -10,8 +10,10 @@
 //!   not cut off: it owes nothing, gets no turn and no count, and stays as it is.
 //! - So does one whose newest turn a person ended, or told to end (`/stop`, a newer message), before the
 //!   engine died: to go on with that work would be against their word.
-//! - A recently active session whose newest turn failed under the dead engine is marked and counts: it
-//!   will be resumed, and each attempt is counted before it is made. Where the failed turn was an earlier
+//! - So does one without a mark whose newest turn failed: that turn ended, and was told, while the engine
+//!   lived. `/retry` runs it again, a start does not.
+//! - A recently active session whose newest turn lost its agent under the dead engine is marked and
+//!   counts: what took the engine may have taken the agent a moment before. Where that turn was an earlier
 //!   engine's and no mark stands, nothing was cut off: what was written since waits in the queue.
 //! - A session that was marked before counts again if the engine before began a turn of it, also where
 //!   that engine stopped in order (a drain that ended, a resume that failed). If it began none (it died
@@ -57,9 +59,11 @@ pub struct Facts {
 pub enum Owed {
     /// A turn was running when the engine ended.
     Running,
-    /// The newest turn ended without an answer under the engine before: it failed, or the drain cut it.
+    /// The newest turn was cut under the engine before: the drain ended, or its agent was lost.
     Unanswered,
-    /// The same, and it was an earlier engine's: the engine before began no turn here.
+    /// The newest turn failed under the engine before, which told so: only to a mark it is still owed.
+    Failed,
+    /// The newest turn has no answer, and the engine before began none here.
     Untouched,
     /// Nothing is owed.
     Nothing,
@@ -86,8 +90,9 @@ impl Owed {
             _ if by_a_person => Self::Nothing,
             TurnState::Done => Self::Nothing,
             TurnState::Running => Self::Running,
-            TurnState::Failed | TurnState::Interrupted if turn.began_at >= engine_began => Self::Unanswered,
-            TurnState::Failed | TurnState::Interrupted => Self::Untouched,
+            TurnState::Failed | TurnState::Interrupted if turn.began_at < engine_began => Self::Untouched,
+            TurnState::Interrupted => Self::Unanswered,
+            TurnState::Failed => Self::Failed,
         }
     }
 }
@@ -144,10 +149,10 @@ pub fn judge(facts: &Facts, exit: &LastExit, limits: &Limits, now: Time) -> Verd
     if mark.is_none() && !concerned(facts, exit, limits) {
         return Verdict::Leave { why: LeftAlone::NotConcerned };
     }
-    let cuts = match facts.owed {
-        Owed::Nothing => return Verdict::OwesNothing,
-        Owed::Untouched => facts.cuts,
-        Owed::Running | Owed::Unanswered => facts.cuts.saturating_add(1),
+    let cuts = match (facts.owed, mark) {
+        (Owed::Nothing, _) | (Owed::Failed, None) => return Verdict::OwesNothing,
+        (Owed::Untouched, _) => facts.cuts,
+        (Owed::Running | Owed::Unanswered | Owed::Failed, _) => facts.cuts.saturating_add(1),
     };
     if facts.owed != Owed::Untouched && cuts >= limits.max_cuts {
         let suspended = Suspended { reason: SuspendReason::StuckLoop, since: now };
@@ -161,10 +166,10 @@ fn concerned(facts: &Facts, exit: &LastExit, limits: &Limits) -> bool {
     match (facts.owed, exit) {
         (Owed::Running, _) => true,
         (Owed::Untouched, _) => false,
-        (Owed::Unanswered | Owed::Nothing, LastExit::Unclean { last_sign_of_life, .. }) => {
+        (_, LastExit::Unclean { last_sign_of_life, .. }) => {
             age(facts.last_activity_at, *last_sign_of_life) <= limits.recent
         }
-        (Owed::Unanswered | Owed::Nothing, LastExit::First | LastExit::Clean { .. }) => false,
+        (_, LastExit::First | LastExit::Clean { .. }) => false,
     }
 }
 
@@ -263,11 +268,11 @@ mod tests {
 
     #[test]
     fn the_window_is_counted_back_from_the_last_sign_of_life_of_the_dead_engine() {
-        let failed = |ago| Facts { owed: Owed::Unanswered, last_activity_at: at(DIED - ago), ..facts() };
-        assert_eq!(judged(&failed(120), &unclean()), fresh_mark(1));
-        assert_eq!(judged(&failed(121), &unclean()), NOT_CONCERNED);
-        assert_eq!(judged(&failed(-9), &unclean()), fresh_mark(1));
-        let much_later = judge(&failed(120), &unclean(), &LIMITS, at(DIED + 86_400));
+        let cut = |ago| Facts { owed: Owed::Unanswered, last_activity_at: at(DIED - ago), ..facts() };
+        assert_eq!(judged(&cut(120), &unclean()), fresh_mark(1));
+        assert_eq!(judged(&cut(121), &unclean()), NOT_CONCERNED);
+        assert_eq!(judged(&cut(-9), &unclean()), fresh_mark(1));
+        let much_later = judge(&cut(120), &unclean(), &LIMITS, at(DIED + 86_400));
         assert_eq!(much_later, pending(ResumeReason::RestartInterrupted, DIED + 86_400, 1));
     }
 
@@ -280,7 +285,7 @@ mod tests {
 
     #[test]
     fn after_a_clean_exit_only_marked_sessions_are_looked_at() {
-        for owed in [Owed::Unanswered, Owed::Untouched, Owed::Nothing] {
+        for owed in [Owed::Unanswered, Owed::Failed, Owed::Untouched, Owed::Nothing] {
             assert_eq!(judged(&Facts { owed, ..facts() }, &clean()), NOT_CONCERNED, "{owed:?}");
             assert_eq!(judged(&Facts { owed, ..facts() }, &LastExit::First), NOT_CONCERNED, "{owed:?}");
         }
@@ -301,10 +306,10 @@ mod tests {
             ..facts()
         };
         assert_eq!(judged(&marked(Owed::Running), &unclean()), pending(ResumeReason::RestartTimeout, NOW, 2));
-        assert_eq!(
-            judged(&marked(Owed::Unanswered), &unclean()),
-            pending(ResumeReason::RestartTimeout, 9_000, 2)
-        );
+        for owed in [Owed::Unanswered, Owed::Failed] {
+            let kept = pending(ResumeReason::RestartTimeout, 9_000, 2);
+            assert_eq!(judged(&marked(owed), &unclean()), kept, "{owed:?}");
+        }
     }
 
     #[test]
@@ -319,6 +324,14 @@ mod tests {
             let kept = pending(ResumeReason::RestartInterrupted, 9_000, cuts);
             assert_eq!(judged(&waiting, &unclean()), kept);
             assert_eq!(judged(&waiting, &clean()), kept);
+        }
+    }
+
+    #[test]
+    fn a_session_whose_last_turn_only_failed_was_not_cut_off() {
+        for cuts in 0..3 {
+            let failed = Facts { owed: Owed::Failed, cuts, ..facts() };
+            assert_eq!(judged(&failed, &unclean()), Verdict::OwesNothing);
         }
     }
 
@@ -363,7 +376,7 @@ mod tests {
     #[test]
     fn suspended_sessions_are_skipped() {
         for reason in SuspendReason::ALL {
-            for owed in [Owed::Running, Owed::Unanswered, Owed::Untouched, Owed::Nothing] {
+            for owed in [Owed::Running, Owed::Unanswered, Owed::Failed, Owed::Untouched, Owed::Nothing] {
                 let suspended = Some(Marker::Suspended(Suspended { reason, since: at(1) }));
                 let facts = Facts { owed, marker: suspended, cuts: 2, ..facts() };
                 assert_eq!(judged(&facts, &unclean()), Verdict::Leave { why: LeftAlone::Suspended });
@@ -383,7 +396,7 @@ mod tests {
 
     #[test]
     fn what_is_owed_is_read_from_the_newest_turn() {
-        use StopCause::{Crash, NewMessage, Operator, Reset, Shutdown};
+        use StopCause::{Crash, HandleLost, NewMessage, Operator, Reset, Shutdown};
         use TurnState::{Done, Failed, Interrupted, Running};
         let table = [
             (Running, None, Owed::Running, Owed::Running),
@@ -396,7 +409,8 @@ mod tests {
             (Interrupted, Some(Reset), Owed::Nothing, Owed::Nothing),
             (Interrupted, Some(Shutdown), Owed::Unanswered, Owed::Untouched),
             (Interrupted, Some(Crash), Owed::Unanswered, Owed::Untouched),
-            (Failed, None, Owed::Unanswered, Owed::Untouched),
+            (Interrupted, Some(HandleLost), Owed::Unanswered, Owed::Untouched),
+            (Failed, None, Owed::Failed, Owed::Untouched),
         ];
         for (state, cut_by, lately, earlier) in table {
             let newest = |began| NewestTurn { state, cut_by, began_at: at(began) };
@@ -414,7 +428,7 @@ mod tests {
         );
         assert_eq!(
             Verdict::OwesNothing.words(&LIMITS),
-            "nothing is owed: the last turn was answered, or ended by a person"
+            "nothing is owed: the last turn was answered, failed, or was ended by a person"
         );
         assert_eq!(
             serde_json::to_string(&stuck(3)).unwrap(),
@@ -526,7 +540,9 @@ mod tests {
             for life in lives {
                 match life {
                     Life::NotReached => {}
-                    Life::KilledInTurn | Life::Fails | Life::DrainCuts => cuts += 1,
+                    Life::KilledInTurn | Life::DrainCuts => cuts += 1,
+                    // Only to a mark a turn that failed is still owed.
+                    Life::Fails => cuts += u32::from(cuts > 0),
                     Life::Answers => cuts = 0,
                     Life::AnswersThenKilled => cuts = 1,
                     Life::GivenUp => given_up = true,
