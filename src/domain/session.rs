@@ -85,14 +85,6 @@ impl Session {
     pub fn name(&self) -> &str {
         self.title.as_deref().unwrap_or_else(|| self.key.parts().chat_id)
     }
-
-    /// The session that it took the place of by a reset by itself; none if it began otherwise.
-    pub fn reset_from(&self) -> Option<&SessionId> {
-        match self.beginning {
-            Beginning::AutoReset { .. } => self.previous.as_ref(),
-            Beginning::New | Beginning::Fresh => None,
-        }
-    }
 }
 
 /// How a session came to be.

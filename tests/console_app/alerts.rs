@@ -1,8 +1,8 @@
 //! Alerts on the screen: the badge, the way to the next one, and that somebody knows.
 
+use switchboard::console::app::focus::View;
 use switchboard::console::app::msg::Effect;
-use switchboard::console::app::overlay::Overlay;
-use switchboard::domain::alert::{Acknowledgement, Alert, AlertChange, AlertKey, by_failures};
+use switchboard::domain::alert::{Acknowledgement, Alert, AlertChange, AlertKey, boot_guard, by_failures};
 use switchboard::domain::api::{Command, Query, Reply, SessionRow};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::session::{Hold, HoldReason, SessionState};
@@ -29,13 +29,6 @@ fn raised(number: u32) -> EventKind {
     EventKind::AlertRaised { alert: alert(number), words: "look".to_owned(), raises: 1 }
 }
 
-fn card(screen: &Screen) -> &str {
-    match screen.model.overlays.last() {
-        Some(Overlay::Viewer(viewer)) => &viewer.text,
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn an_alert_that_is_acknowledged_is_not_counted_not_jumped_to_and_still_told() {
     let rows = vec![dead(session("a", 1)), dead(session("b", 2)), session("c", 3)];
@@ -44,8 +37,8 @@ fn an_alert_that_is_acknowledged_is_not_counted_not_jumped_to_and_still_told() {
     screen.press("F8");
     let at_first = screen.model.front.clone();
     screen.press("v");
-    assert!(card(&screen).contains("the agent's backend fails: no route"), "{}", card(&screen));
-    assert!(card(&screen).contains("A acknowledges it"));
+    assert!(screen.card().contains("the agent's backend fails: no route"), "{}", screen.card());
+    assert!(screen.card().contains("A acknowledges it"));
     screen.press("esc A");
     let number = if at_first == key("a") { 1 } else { 2 };
     let other = if number == 1 { key("b") } else { key("a") };
@@ -60,7 +53,7 @@ fn an_alert_that_is_acknowledged_is_not_counted_not_jumped_to_and_still_told() {
     screen.happens(Some(&id(number)), EventKind::AlertAcknowledged { alert: alert(number), what });
     assert_eq!(needs_you(&screen), 1);
     screen.press("v");
-    assert!(card(&screen).contains("acknowledged"), "{}", card(&screen));
+    assert!(screen.card().contains("acknowledged"), "{}", screen.card());
     screen.press("esc A");
     assert!(screen.acts().is_empty(), "it is said once");
     for _ in 0..2 {
@@ -93,7 +86,7 @@ fn a_failing_job_rings_at_its_first_and_its_third_failure_and_is_counted_from_th
     for failures in 1..=4 {
         let Some(AlertChange::Raise(new)) = by_failures(&job, failures - 1, failures, None) else { panic!() };
         let raised = Alert::raised(alert, &new, noon());
-        screen.tables.alerts_of_jobs = vec![raised.clone()];
+        screen.tables.other_alerts = vec![raised.clone()];
         screen.effects.clear();
         let (alert_key, words) = (raised.key.clone(), raised.words.clone());
         screen.happens(None, EventKind::AlertRaised { alert: alert_key, words, raises: failures });
@@ -124,4 +117,19 @@ fn where_nothing_needs_the_operator_the_key_says_so() {
     assert!(screen.acts().is_empty());
     let told = &screen.model.notices.last().unwrap().words;
     assert!(told.contains("nothing that needs you is selected"), "{told}");
+}
+
+#[test]
+fn a_boot_guard_that_holds_is_reached_in_the_recovery_view_and_acknowledged_there() {
+    let mut screen = Screen::on(vec![session("a", 1), session("b", 2)]);
+    let alert = Alert::raised(None, &boot_guard(5, 1), noon());
+    let raised = EventKind::AlertRaised { alert: alert.key.clone(), words: alert.words.clone(), raises: 1 };
+    screen.tables.other_alerts = vec![alert.clone()];
+    screen.happens(None, raised);
+    assert_eq!(needs_you(&screen), 1);
+    screen.press("F8");
+    assert_eq!(screen.model.view, View::Recovery);
+    screen.press("A");
+    let given = Command::Acknowledge { alert: alert.key, what: Acknowledgement::Given };
+    assert_eq!(screen.acts(), [&given]);
 }

@@ -471,7 +471,7 @@ fn the_next_need_leads_to_the_file_and_to_the_job_and_round_again() {
     };
     let unreadable = CronEvent::FileUnreadable { why: "line 14".to_owned(), stored: 5 };
     let (file, job) = (by_cron_event(&unreadable), by_failures(&id("backup"), 2, 3, None));
-    screen.tables.alerts_of_jobs = vec![raised(file), raised(job)];
+    screen.tables.other_alerts = vec![raised(file), raised(job)];
     screen.tell(Msg::Update(Update::Lagged { missed: 1 }));
     let acknowledged = |screen: &mut Screen| {
         screen.commands.clear();

@@ -1,6 +1,7 @@
 //! A reset by itself on the screen: what the next message will do, and what was left waiting before it.
 
 use chrono::TimeDelta;
+use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, left_waiting};
 use switchboard::domain::api::{Command, EngineHold, Reply, SessionRow};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::queue::Gate;
@@ -20,8 +21,17 @@ fn just_reset() -> Screen {
         row.session.beginning = Beginning::AutoReset { reason, had_activity: true };
     });
     screen.happens(Some(&id(9)), EventKind::AutoReset { reason, why: "idle 25 h".into(), previous, left: 2 });
+    left_for(&mut screen, 9);
     screen.happens(Some(&id(9)), EventKind::SessionCreated { key: key("a"), previous: Some(id(1)) });
     screen
+}
+
+/// Items that were left in session 1 can be moved to another session.
+fn left_for(screen: &mut Screen, session: u32) {
+    let alert = Alert::raised(None, &left_waiting(&id(1), &id(session), "a", 2), noon());
+    let raised = EventKind::AlertRaised { alert: alert.key.clone(), words: alert.words.clone(), raises: 1 };
+    screen.tables.other_alerts = vec![alert];
+    screen.happens(Some(&id(session)), raised);
 }
 
 #[test]
@@ -47,8 +57,35 @@ fn the_palette_moves_it_too_and_elsewhere_the_key_says_why_not() {
     assert_eq!(screen.acts(), [&Command::CarryOver { from: id(1) }]);
     screen.replies(Ok(Reply::Done { words: "moved".into(), undo: None }));
     screen.press("j m");
-    assert_eq!(screen.told(), "move here: this memory did not begin with a reset by itself");
+    assert_eq!(screen.told(), "move here: no reset by itself left anything waiting for this session");
     assert!(screen.acts().is_empty());
+}
+
+#[test]
+fn what_was_left_is_reached_and_moved_after_more_resets_too_and_not_offered_where_nothing_was() {
+    let mut screen = just_reset();
+    screen.tables.change("a", |row| {
+        (row.session.previous, row.session.id) = (Some(id(9)), id(10));
+        row.session.beginning = Beginning::Fresh;
+    });
+    left_for(&mut screen, 10);
+    screen.happens(Some(&id(10)), EventKind::SessionCreated { key: key("a"), previous: Some(id(9)) });
+    screen.press("j F8");
+    assert_eq!(screen.model.front, key("a"));
+    screen.press("v");
+    assert!(screen.card().contains("m moves it here"), "{}", screen.card());
+    screen.press("esc A");
+    let alert = AlertKey::left_waiting(&id(1));
+    let known = Command::Acknowledge { alert: alert.clone(), what: Acknowledgement::Given };
+    assert_eq!(screen.acts(), [&known]);
+    screen.replies(Ok(Reply::Done { words: "acknowledged".into(), undo: None }));
+    screen.press("m");
+    assert_eq!(screen.acts(), [&Command::CarryOver { from: id(1) }]);
+    screen.replies(Ok(Reply::Done { words: "moved".into(), undo: None }));
+    screen.tables.other_alerts.clear();
+    screen.happens(Some(&id(10)), EventKind::AlertResolved { alert });
+    screen.press("v");
+    assert!(!screen.card().contains("moves it here"), "{}", screen.card());
 }
 
 #[test]

@@ -82,7 +82,8 @@ async fn after_a_quick_restart_the_idle_session_owes_nothing_and_the_busy_one_go
     before.turn_for("one").await.answer("answered").await;
     before.advance(30).await;
     before.send("busy", "two").await;
-    before.turn_for("two").await.say("half of").await;
+    let cut = before.turn_for("two").await;
+    cut.say("half of").await;
     before.advance(2).await;
     let (idle, busy) = (before.id("idle").await, before.id("busy").await);
     let world = after_a_crash(&before).await;

@@ -4,11 +4,13 @@ use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, Rai
 use switchboard::domain::api::EventPage;
 use switchboard::domain::event::{EventKind, Level};
 use switchboard::domain::id::{SessionId, TurnId};
-use switchboard::domain::session::SessionState;
+use switchboard::domain::recovery::{FoundReceipt, Limits, Receipt};
+use switchboard::domain::session::{HoldReason, SessionState};
 use switchboard::domain::turn::Outcome;
 
 use crate::conformance::{Bench, failed, on_each, refused};
-use crate::given::{at, end, key, message, queued, run};
+use crate::given::{LIMITS, at, end, key, message, queued, run};
+use switchboard::store::NewRun;
 
 fn open(bench: &Bench<'_>) -> Vec<Alert> {
     bench.ask(|q| q.alerts(10))
@@ -217,5 +219,94 @@ fn an_alert_is_forgotten_some_time_after_it_was_resolved_and_never_before() {
         let refusal =
             refused(bench.step(|t| t.acknowledge_alert(&AlertKey::session(&session), known, at(12))));
         assert!(refusal.to_string().contains("there is no alert"), "{refusal}");
+    });
+}
+
+#[test]
+fn what_a_reset_left_waiting_is_told_of_whoever_follows_until_it_is_moved() {
+    on_each(|bench| {
+        let first = bench.send(message("a", "one", 1)).session;
+        bench.send(queued("a", "later", 2));
+        bench.step(|t| t.suspend_session(&first, at(3))).unwrap();
+        let second = bench.send(message("a", "two", 4)).session;
+        let alert = AlertKey::left_waiting(&first);
+        let about = |bench: &Bench<'_>| -> Vec<Subject> {
+            let left = open(bench).into_iter().filter(|open| open.key == alert);
+            left.map(|open| open.subject).collect()
+        };
+        assert_eq!(about(bench), [Subject::Session(second)]);
+        let third = SessionId::new(at(5), 7);
+        bench.step(|t| t.reset_session(&key("a"), &third, None, at(5))).unwrap();
+        assert_eq!(about(bench), [Subject::Session(third)]);
+        assert_eq!(bench.step(|t| t.carry_over(&first, at(6))).unwrap().len(), 1);
+        assert_eq!(about(bench), []);
+    });
+}
+
+#[test]
+fn what_was_left_waiting_needs_nobody_once_its_own_session_is_taken_up_again() {
+    on_each(|bench| {
+        let first = bench.send(message("a", "one", 1)).session;
+        bench.send(queued("a", "later", 2));
+        bench.step(|t| t.suspend_session(&first, at(3))).unwrap();
+        let second = bench.send(message("a", "two", 4)).session;
+        let turn = bench.running(&second).unwrap();
+        bench.finish(end(turn, Outcome::Done, 5));
+        assert_eq!(need_you(bench), 1);
+        bench.step(|t| t.switch_session(&key("a"), &first, at(6))).unwrap();
+        assert_eq!(open(bench), []);
+    });
+}
+
+/// Starts again after a kill so often that the boot guard holds session `a`, in which an item waits.
+fn with_the_boot_guard_shut(bench: &mut Bench<'_>) -> SessionId {
+    let session = bench.send(message("a", "hangs", 1)).session;
+    bench.send(queued("a", "later", 2));
+    for start in 2..=6 {
+        bench.step(|t| t.open_run(&patient(start))).unwrap();
+    }
+    session
+}
+
+/// A start that gives nobody up, a minute after the one before.
+fn patient(start: usize) -> NewRun {
+    let limits = Limits { max_cuts: 50, ..LIMITS };
+    NewRun { limits, ..run(start, 60 * start as i64) }
+}
+
+fn hold(bench: &Bench<'_>, session: &SessionId) -> Option<HoldReason> {
+    bench.ask(|q| q.session(session)).unwrap().session.hold.map(|hold| hold.reason)
+}
+
+#[test]
+fn a_boot_guard_that_holds_needs_you_until_the_last_session_is_let_go() {
+    on_each(|bench| {
+        let session = with_the_boot_guard_shut(bench);
+        assert_eq!(hold(bench, &session), Some(HoldReason::BootGuard));
+        let [alert] = &open(bench)[..] else { panic!("{:?}", open(bench)) };
+        assert_eq!((&alert.key, &alert.subject), (&AlertKey::boot_guard(), &Subject::BootGuard));
+        let words =
+            "the boot guard holds 1 session after 5 unclean starts in a row; /continue in each goes on";
+        assert_eq!((alert.words.as_str(), need_you(bench)), (words, 1));
+        bench.step(|t| t.release_queue(&session, "/continue", at(400))).unwrap();
+        assert_eq!((open(bench), hold(bench, &session)), (vec![], None));
+    });
+}
+
+#[test]
+fn a_start_whose_guard_is_open_lets_all_go_that_an_earlier_one_held() {
+    on_each(|bench| {
+        let session = with_the_boot_guard_shut(bench);
+        // Its message is answered: the session is marked no more, and its queue is held still.
+        bench.send(message("a", "hello", 400));
+        let turn = bench.running(&session).unwrap();
+        bench.finish(end(turn, Outcome::Done, 401));
+        assert_eq!(hold(bench, &session), Some(HoldReason::BootGuard));
+        assert_eq!(bench.running(&session), None);
+        let stopped =
+            FoundReceipt::Whole(Receipt { run: run(6, 0).run, pid: 7, at: at(402), cut: Vec::new() });
+        bench.step(|t| t.open_run(&NewRun { receipt: stopped.clone(), ..patient(7) })).unwrap();
+        assert_eq!((open(bench), hold(bench, &session)), (vec![], None));
+        assert!(bench.running(&session).is_some(), "what waited runs");
     });
 }

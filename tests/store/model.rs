@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use switchboard::domain::Time;
 use switchboard::domain::alert::{
     Acknowledgement, Alert, AlertKey, NewAlert, SessionAlarm, Subject as AlertSubject, blocked_reset,
-    left_waiting,
+    boot_guard, left_waiting,
 };
 use switchboard::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
@@ -99,6 +99,7 @@ struct Kept {
     left: Vec<ItemId>,
     told: Option<ToldBlock>,
     alarmed: Option<SessionAlarm>,
+    guarded: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -316,6 +317,7 @@ impl Model {
             left: Vec::new(),
             told: None,
             alarmed: None,
+            guarded: false,
         });
         self.tell(Some(id), EventKind::SessionCreated { key: key.clone(), previous }, at);
     }
@@ -689,14 +691,20 @@ impl Model {
 
     fn carry_out(&mut self, plan: &Plan, at: Time) {
         self.sessions.iter_mut().for_each(|kept| kept.resume_place = None);
+        if plan.guard == BootGuard::Open {
+            let mut guarded = self.session_ids();
+            guarded.retain(|session| self.is_guarded(session));
+            guarded.sort();
+            for session in guarded {
+                self.release(&session, "a new start", at);
+            }
+            self.resolve(&AlertKey::boot_guard(), at);
+        }
         for (session, verdict) in &plan.verdicts {
             if let Some(turn) = self.kept(session).running {
                 self.cut(turn, StopCause::Crash, at);
             }
             let cut_off = self.cut_off(session);
-            if self.kept(session).session.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard) {
-                self.release(session, "a new start", at);
-            }
             match *verdict {
                 Verdict::Leave { .. } => {}
                 Verdict::OwesNothing => self.unmark(session, Clearing::NothingOwed, at),
@@ -733,6 +741,7 @@ impl Model {
         if let BootGuard::Hold { starts, .. } = plan.guard {
             let sessions = plan.to_resume.len();
             self.tell(None, EventKind::BootGuardHeld { starts, sessions }, at);
+            self.raise(&boot_guard(starts, sessions), at);
         }
     }
 
@@ -1121,9 +1130,22 @@ impl Model {
         self.settle_alarm(id, at);
         self.resolve(&AlertKey::blocked_reset(id), at);
         self.tell(Some(id), EventKind::SessionEnded { reason, successor: successor.clone() }, at);
+        let about = AlertSubject::Session(id.clone());
+        for alert in self.alerts.values_mut().filter(|alert| alert.subject == about) {
+            *alert = alert.clone().followed(successor).unwrap_or(alert.clone());
+        }
+    }
+
+    fn is_guarded(&self, id: &SessionId) -> bool {
+        self.kept(id).session.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard)
     }
 
     fn settle_alarm(&mut self, id: &SessionId, at: Time) {
+        let guarded = self.is_guarded(id);
+        let was_guarded = std::mem::replace(&mut self.kept_mut(id).guarded, guarded);
+        if was_guarded && self.sessions.iter().all(|kept| !self.is_guarded(&kept.session.id)) {
+            self.resolve(&AlertKey::boot_guard(), at);
+        }
         let kept = self.kept(id).clone();
         let alarm = match kept.session.ended {
             None => SessionAlarm::of(kept.session.hold.map(|hold| hold.reason), kept.session.marker),
@@ -1174,7 +1196,10 @@ impl Model {
         self.alerts.insert(alert.key.clone(), alert.clone());
         let session = match &alert.subject {
             AlertSubject::Session(session) => Some(session),
-            AlertSubject::Job(_) | AlertSubject::JobsFile | AlertSubject::Ticker => None,
+            AlertSubject::Job(_)
+            | AlertSubject::JobsFile
+            | AlertSubject::Ticker
+            | AlertSubject::BootGuard => None,
         };
         self.tell(session, kind, at);
     }
@@ -1546,6 +1571,7 @@ impl Transitions for Model {
         if chosen.ended.is_none() {
             return refuse(Refusal::LiveElsewhere(chosen.key.to_string()));
         }
+        self.resolve(&AlertKey::left_waiting(wanted), at);
         let left = self.at_key(key);
         if let Some(current) = &left {
             self.refuse_during_turn(current)?;

@@ -7,6 +7,7 @@ use switchboard::console::app::key::{Code, Key, sequence};
 use switchboard::console::app::keymap::KeyMap;
 use switchboard::console::app::model::{Access, Model, Start};
 use switchboard::console::app::msg::{Effect, Failure, Measured, MouseOwner, Msg, Reach, Ticket, Timer};
+use switchboard::console::app::overlay::Overlay;
 use switchboard::console::app::{start, update};
 use switchboard::domain::Time;
 use switchboard::domain::alert::{Alert, AlertKey};
@@ -37,7 +38,7 @@ pub struct Tables {
     pub jobs: Jobs,
     pub engine: EngineStatus,
     /// The alerts about jobs and their file.
-    pub alerts_of_jobs: Vec<Alert>,
+    pub other_alerts: Vec<Alert>,
     /// The alerts that somebody acknowledged.
     pub acknowledged: Vec<AlertKey>,
     pub asked: Vec<Query>,
@@ -178,7 +179,7 @@ impl Screen {
             recovery: Vec::new(),
             report: Report::default(),
             jobs: Jobs::none(noon()),
-            alerts_of_jobs: Vec::new(),
+            other_alerts: Vec::new(),
             engine,
             acknowledged: Vec::new(),
             asked: Vec::new(),
@@ -340,6 +341,14 @@ impl Screen {
         ack.map(|ack| ack.words.clone()).unwrap_or_default()
     }
 
+    /// The text that is open.
+    pub fn card(&self) -> &str {
+        match self.model.overlays.last() {
+            Some(Overlay::Viewer(viewer)) => &viewer.text,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// What was just told.
     pub fn told(&self) -> String {
         self.model.notices.last().map(|notice| notice.words.clone()).unwrap_or_default()
@@ -353,7 +362,7 @@ impl Tables {
 
     fn alerts(&self) -> Vec<Alert> {
         let mut alerts = alerts_of(&self.sessions, &self.acknowledged);
-        alerts.extend(self.alerts_of_jobs.iter().cloned());
+        alerts.extend(self.other_alerts.iter().cloned());
         alerts
     }
 

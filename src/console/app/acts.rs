@@ -115,8 +115,8 @@ fn perform(model: &mut Model, action: Action) {
         A::StopTurn => ask_stop(model),
         A::PreviousMemory => ask_previous(model),
         A::CarryOver => {
-            let row = model.front_row.as_ref();
-            if let Some(from) = row.and_then(|row| row.row.session.reset_from()).cloned() {
+            let session = model.front_row.as_ref().map(|row| &row.row.session.id);
+            if let Some(from) = session.and_then(|session| model.alerts.left_for(session)) {
                 act(model, Command::CarryOver { from });
             }
         }

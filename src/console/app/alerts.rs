@@ -16,7 +16,7 @@ pub(super) const MOST: usize = 500;
 pub struct Alerts {
     /// All of them, acknowledged ones too.
     pub open: Vec<Alert>,
-    /// What of the jobs the operator went to last.
+    /// What, other than a session, the operator went to last.
     pub(super) visited: Option<Subject>,
     /// The session that the operator is on the way to, while its address is asked for.
     pub(super) wanted: Option<SessionId>,
@@ -29,6 +29,12 @@ impl Alerts {
     /// The alert about a session; of several one that nobody acknowledged.
     pub fn of(&self, session: &SessionId) -> Option<&Alert> {
         self.about(&Subject::Session(session.clone()))
+    }
+
+    /// The memory in which a reset left messages that can be moved to a session; the last one first.
+    pub(super) fn left_for(&self, session: &SessionId) -> Option<SessionId> {
+        let subject = Subject::Session(session.clone());
+        self.open.iter().filter(|alert| alert.subject == subject).find_map(|alert| alert.key.left_in())
     }
 
     fn about(&self, subject: &Subject) -> Option<&Alert> {
@@ -88,14 +94,20 @@ pub(super) fn acknowledge(model: &mut Model) {
 
 /// What an alert about the selected thing would be about.
 fn subject_at_hand(model: &Model) -> Option<Subject> {
+    subject_of_view(model).or_else(|| session_at_hand(model).cloned().map(Subject::Session))
+}
+
+/// What an alert about the view itself, and no session in it, would be about.
+pub(super) fn subject_of_view(model: &Model) -> Option<Subject> {
     match model.view {
         View::Cron => subject_of_jobs(model),
-        _ => session_at_hand(model).cloned().map(Subject::Session),
+        View::Recovery => model.alerts.visited.clone().filter(|visited| *visited == Subject::BootGuard),
+        View::Sessions | View::Queue | View::Log => None,
     }
 }
 
 /// The file of the jobs where the operator was led to it, else the selected job.
-pub(super) fn subject_of_jobs(model: &Model) -> Option<Subject> {
+fn subject_of_jobs(model: &Model) -> Option<Subject> {
     match model.alerts.visited {
         Some(Subject::JobsFile) => Some(Subject::JobsFile),
         Some(Subject::Ticker) => Some(Subject::Ticker),

@@ -32,10 +32,10 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
             )
         }
         Action::CarryOver => {
-            let row = model.front_row.as_ref();
+            let session = model.front_row.as_ref().map(|row| &row.row.session.id);
             missing(
-                row.and_then(|row| row.row.session.reset_from()),
-                "this memory did not begin with a reset by itself",
+                session.and_then(|session| model.alerts.left_for(session)),
+                "no reset by itself left anything waiting for this session",
             )
         }
         Action::UndoAct => {

@@ -67,9 +67,9 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
         let key = key_name(model, Action::PreviousMemory);
         facts.push(("before it", format!("{previous} ({key} brings it back)")));
     }
-    if session.reset_from().is_some() {
+    if let Some(from) = model.alerts.left_for(&session.id) {
         let key = key_name(model, Action::CarryOver);
-        facts.push(("left there", format!("what still waited at the reset; {key} moves it here")));
+        facts.push(("left there", format!("what still waited in {from} at its reset; {key} moves it here")));
     }
     facts
 }

@@ -18,10 +18,8 @@ pub(super) fn next(model: &mut Model) {
         }
         return;
     }
-    let here = match model.view {
-        View::Cron => alerts::subject_of_jobs(model),
-        _ => model.front_row.as_ref().map(|row| Subject::Session(row.row.session.id.clone())),
-    };
+    let front = || model.front_row.as_ref().map(|row| Subject::Session(row.row.session.id.clone()));
+    let here = alerts::subject_of_view(model).or_else(front);
     let Some(alert) = model.alerts.after(here.as_ref()) else {
         // The count is newer than the list.
         return if counted(model) {
@@ -38,12 +36,15 @@ pub(super) fn next(model: &mut Model) {
             model.pane = Pane::List;
             model.alerts.visited = Some(Subject::Job(job));
         }
-        subject @ (Subject::JobsFile | Subject::Ticker) => {
-            acts::show_view(model, View::Cron);
-            model.pane = Pane::List;
-            model.alerts.visited = Some(subject);
-        }
+        subject @ (Subject::JobsFile | Subject::Ticker) => visit(model, View::Cron, subject),
+        subject @ Subject::BootGuard => visit(model, View::Recovery, subject),
     }
+}
+
+fn visit(model: &mut Model, view: View, subject: Subject) {
+    acts::show_view(model, view);
+    model.pane = Pane::List;
+    model.alerts.visited = Some(subject);
 }
 
 /// The session on whose alert the operator is has been found, or not.

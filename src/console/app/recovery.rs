@@ -279,6 +279,7 @@ pub(super) fn take(model: &mut Model, page: RecoveryPage) {
 pub(super) fn select(model: &mut Model, session: &SessionId) {
     if let Some(place) = model.recovery.rows.iter().position(|row| row.session() == session) {
         model.recovery.selected = place;
+        model.alerts.visited = None;
         walk::show_selection(model);
     }
 }

@@ -110,6 +110,7 @@ fn move_in_list(model: &mut Model, list: Rows, step: Step) {
         }
         Rows::Recovery => {
             model.recovery.selected = step.from(model.recovery.selected, model.recovery.rows.len());
+            model.alerts.visited = None;
         }
         Rows::Log => move_in_log(model, step),
     }

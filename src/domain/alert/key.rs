@@ -80,9 +80,21 @@ impl AlertKey {
         Self("ticker".to_owned())
     }
 
+    const LEFT_WAITING: &str = "left:";
+
     /// A session that was reset by itself while items waited in it.
     pub fn left_waiting(from: &SessionId) -> Self {
-        Self(format!("left:{from}"))
+        Self(format!("{}{from}", Self::LEFT_WAITING))
+    }
+
+    /// The session in which items were left waiting, if that is what it is about.
+    pub fn left_in(&self) -> Option<SessionId> {
+        self.0.strip_prefix(Self::LEFT_WAITING)?.parse().ok()
+    }
+
+    /// A boot guard that holds.
+    pub fn boot_guard() -> Self {
+        Self("boot-guard".to_owned())
     }
 
     /// The key as text.

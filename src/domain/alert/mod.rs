@@ -23,7 +23,7 @@ use super::queue::Refusal;
 
 pub use self::job::{AlertChange, by_cron_event, by_failures, by_job_event, by_nobodys_records};
 pub use self::key::{AlertKey, BadAlertKey};
-pub use self::session::{SessionAlarm, blocked_reset, left_waiting};
+pub use self::session::{SessionAlarm, blocked_reset, boot_guard, left_waiting};
 
 /// After how long a telling that failed is tried again, if the next one is not due before.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
@@ -66,6 +66,8 @@ pub enum Subject {
     JobsFile,
     /// The ticker, which takes the slots of scheduled tasks.
     Ticker,
+    /// The boot guard, which keeps sessions from being resumed by themselves.
+    BootGuard,
 }
 
 /// How an alert was told since it was raised.
@@ -165,6 +167,13 @@ impl Alert {
         let resolved = self.resolved(at)?;
         let news = resolved.news + u32::from(resolved.told.times > 0);
         Some(Self { words: words.to_owned(), news, ..resolved })
+    }
+
+    /// The alert after the session that it is about was followed by another under its key: what was left
+    /// waiting can be moved there. None if nothing becomes of it.
+    pub fn followed(self, by: &SessionId) -> Option<Self> {
+        let moves_on = self.is_open() && self.key.left_in().is_some();
+        moves_on.then(|| Self { subject: Subject::Session(by.clone()), ..self })
     }
 
     /// The alert after a person said that they know, or took that back.
@@ -272,6 +281,16 @@ mod tests {
         let due = again.due(REPEAT);
         assert_eq!(again, Alert { words: "more stuck".to_owned(), raises: 2, ..told });
         assert_eq!(due, Some(at(911)));
+    }
+
+    #[test]
+    fn what_was_left_waiting_is_told_of_the_session_that_follows() {
+        let [from, by] = [1, 2].map(|number| SessionId::new(at(0), number));
+        let left = Alert { key: AlertKey::left_waiting(&from), ..raised() };
+        let moved = Alert { subject: Subject::Session(by.clone()), ..left.clone() };
+        assert_eq!(left.clone().followed(&by), Some(moved));
+        assert_eq!(left.resolved(at(11)).unwrap().followed(&by), None);
+        assert_eq!(raised().followed(&by), None, "what ends with its session");
     }
 
     #[test]

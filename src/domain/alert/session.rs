@@ -87,6 +87,20 @@ pub fn left_waiting(from: &SessionId, follows: &SessionId, name: &str, items: us
     }
 }
 
+/// The alert of a boot guard that holds sessions after so many unclean starts in a row.
+pub fn boot_guard(starts: u32, sessions: usize) -> NewAlert {
+    NewAlert {
+        key: AlertKey::boot_guard(),
+        subject: Subject::BootGuard,
+        words: format!(
+            "the boot guard holds {} after {starts} unclean starts in a row; /continue in each goes on",
+            count(sessions, "session")
+        ),
+        times: None,
+        by: RaisedBy::Itself,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

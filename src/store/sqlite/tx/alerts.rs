@@ -9,6 +9,7 @@ use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, Alert, AlertChange, AlertKey, NewAlert, Subject};
 use crate::domain::cron::JobId;
 use crate::domain::event::EventKind;
+use crate::domain::id::SessionId;
 use crate::store::Result;
 
 impl Tx<'_> {
@@ -62,8 +63,22 @@ impl Tx<'_> {
         self.execute("DELETE FROM alerts WHERE resolved_at < ?1", (Millis(before),))
     }
 
-    /// Raises or resolves the alert of a session after its hold or its marker changed.
+    /// What was left waiting before a session that ended is told of the one that follows it.
+    pub(super) fn hand_on_alerts(&mut self, ended: &SessionId, successor: &SessionId) -> Result<()> {
+        let about = json(&Subject::Session(ended.clone()))?;
+        let open = self.rows(
+            "SELECT * FROM alerts WHERE resolved_at IS NULL AND subject = ?1",
+            (about,),
+            columns::alert,
+        )?;
+        open.into_iter()
+            .filter_map(|alert| alert.followed(successor))
+            .try_for_each(|alert| self.keep_alert(&alert))
+    }
+
+    /// Raises or resolves the alerts of a session after its hold or its marker changed.
     pub(super) fn settle_alarm(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        self.settle_guard(standing, at)?;
         let alarm = standing.alarm();
         if alarm == standing.alarmed {
             return Ok(());
@@ -79,6 +94,27 @@ impl Tx<'_> {
                 self.resolve_of(standing, &key, at)
             }
         }
+    }
+
+    /// Resolves the alert of the boot guard when the last session that it held is let go.
+    fn settle_guard(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        let is_guarded = standing.is_guarded();
+        let was_guarded = std::mem::replace(&mut standing.guarded, is_guarded);
+        if !was_guarded || is_guarded {
+            return Ok(());
+        }
+        let others = self.guarded_sessions()?;
+        if others.iter().all(|other| *other == standing.id) {
+            self.resolve_alert(&AlertKey::boot_guard(), at)?;
+        }
+        Ok(())
+    }
+
+    /// The sessions that the boot guard holds.
+    pub(super) fn guarded_sessions(&self) -> Result<Vec<SessionId>> {
+        self.rows("SELECT id FROM sessions WHERE hold_reason = 'boot_guard' ORDER BY id", (), |row| {
+            row.get(0)
+        })
     }
 
     /// Raises an alert about a session, which the caller saves.
@@ -137,7 +173,9 @@ impl Tx<'_> {
     fn tell_alert(&mut self, subject: &Subject, kind: EventKind, at: Time) -> Result<()> {
         match subject {
             Subject::Session(session) => self.record(Some(session), kind, at),
-            Subject::Job(_) | Subject::JobsFile | Subject::Ticker => self.record(None, kind, at),
+            Subject::Job(_) | Subject::JobsFile | Subject::Ticker | Subject::BootGuard => {
+                self.record(None, kind, at)
+            }
         }
     }
 

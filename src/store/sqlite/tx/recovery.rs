@@ -9,6 +9,7 @@ use super::standing::{RunningTurn, Standing};
 use super::turns::{LEASE, Purpose};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
+use crate::domain::alert::{AlertKey, boot_guard};
 use crate::domain::event::{EventKind, excerpt};
 use crate::domain::id::{ChatType, ItemId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason};
@@ -111,6 +112,9 @@ impl Tx<'_> {
     /// Carries the plan out: what was cut ends as interrupted, and each session gets what was decided.
     pub(super) fn carry_out(&mut self, plan: &Plan, run: &NewRun) -> Result<()> {
         self.execute("UPDATE sessions SET resume_place = NULL WHERE resume_place IS NOT NULL", ())?;
+        if plan.guard == BootGuard::Open {
+            self.let_guarded_go(run.at)?;
+        }
         let places: HashMap<&SessionId, u32> = plan.to_resume.iter().zip(0..).collect();
         for (session, verdict) in &plan.verdicts {
             let mut standing = self.standing(session)?;
@@ -129,14 +133,23 @@ impl Tx<'_> {
         if let BootGuard::Hold { starts, .. } = plan.guard {
             let sessions = plan.to_resume.len();
             self.tell(EventKind::BootGuardHeld { starts, sessions }, run.at)?;
+            self.raise_alert(&boot_guard(starts, sessions), run.at)?;
         }
         Ok(())
     }
 
-    fn apply(&mut self, standing: &mut Standing, verdict: &Verdict, run: &NewRun) -> Result<()> {
-        if standing.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard) {
-            self.release(standing, "a new start", run.at)?;
+    /// What the boot guard of an earlier start holds goes on.
+    fn let_guarded_go(&mut self, at: Time) -> Result<()> {
+        for session in self.guarded_sessions()? {
+            let mut standing = self.standing(&session)?;
+            self.release(&mut standing, "a new start", at)?;
+            self.save(&standing)?;
         }
+        // Also where all that was to be resumed was held by something else.
+        self.resolve_alert(&AlertKey::boot_guard(), at).map(|_| ())
+    }
+
+    fn apply(&mut self, standing: &mut Standing, verdict: &Verdict, run: &NewRun) -> Result<()> {
         // Asked before a marker is cleared: the row of the start before tells what a resume went on with.
         let cut_off = self.cut_off(standing)?;
         match *verdict {

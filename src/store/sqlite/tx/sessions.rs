@@ -88,6 +88,8 @@ impl Tx<'_> {
                 Refusal::LiveElsewhere(chosen.key.to_string()).into()
             });
         }
+        // What was left waiting in it is at hand again.
+        self.resolve_alert(&AlertKey::left_waiting(wanted), at)?;
         let left = match self.standing_at(key)? {
             Some(mut current) => {
                 current.refuse_during_turn()?;
@@ -198,7 +200,7 @@ impl Tx<'_> {
             "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE id = ?1",
             (&standing.id, Millis(at), reason),
         )?;
-        Ok(())
+        self.hand_on_alerts(&standing.id, successor)
     }
 
     fn refuse_taken(&self, title: &str, by: &SessionId) -> Result<()> {

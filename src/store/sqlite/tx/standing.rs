@@ -43,6 +43,8 @@ pub(super) struct Standing {
     pub(super) last_event: Option<Seq>,
     /// Why it needed a person when that was last told.
     pub(super) alarmed: Option<SessionAlarm>,
+    /// Whether the boot guard held it when that was last told.
+    pub(super) guarded: bool,
     pub(super) gained: Gained,
 }
 
@@ -116,6 +118,11 @@ impl Standing {
     /// Why it needs a person.
     pub(super) fn alarm(&self) -> Option<SessionAlarm> {
         if self.live { SessionAlarm::of(self.hold.map(|hold| hold.reason), self.marker) } else { None }
+    }
+
+    /// Whether the boot guard holds it.
+    pub(super) fn is_guarded(&self) -> bool {
+        self.hold.is_some_and(|hold| hold.reason == HoldReason::BootGuard)
     }
 
     /// What a person calls it.
@@ -250,9 +257,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         last_message: cells.next()?,
         last_event: cells.next()?,
         alarmed: None,
+        guarded: false,
         gained: Gained::default(),
     };
     standing.alarmed = standing.alarm();
+    standing.guarded = standing.is_guarded();
     Ok(standing)
 }
 
