@@ -916,6 +916,14 @@ fn an_item_put_aside_is_told_from_one_that_waits_without_colour() {
     assert!(text.contains("dropped"), "{text}");
 }
 
+#[test]
+fn a_job_that_has_a_name_shows_the_id_that_commands_take() {
+    let mut jobs = jobs::at_work(models::now());
+    jobs.row("backup").name = "Nightly copy".to_owned();
+    let model = with_jobs(80, 24, jobs, "G");
+    assert!(shown(&model).text().contains("Nightly copy (backup)"), "{}", shown(&model).text());
+}
+
 /// The rows on which a text stands.
 fn rows_with(text: &str, words: &str) -> Vec<usize> {
     text.lines().enumerate().filter(|(_, line)| line.contains(words)).map(|(at, _)| at).collect()
@@ -945,6 +953,21 @@ fn a_notice_covers_neither_the_composer_nor_the_row_with_the_focus() {
                 assert!(changed.iter().all(|row| *row < border), "{width}x{height} {keys:?}\n{after}");
             }
         }
+    }
+}
+
+#[test]
+fn a_notice_covers_no_job_and_no_tab() {
+    let words =
+        "health-check: its definition is not there any more, and this is a long way to say so ".repeat(2);
+    for (width, height) in [(80, 24), (120, 40), (160, 50)] {
+        let plain = jobs_at_work(width, height, "down");
+        let mut model = plain.clone();
+        models::at_work().happens(&mut model, Msg::Notice(Tone::Warn, words.clone()));
+        let (before, after) = (shown(&plain).text(), shown(&model).text());
+        let first_rows = |text: &str| text.lines().take(9).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(first_rows(&before), first_rows(&after), "{width}x{height}");
+        assert_ne!(before, after, "{width}x{height}: it is told");
     }
 }
 

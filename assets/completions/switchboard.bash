@@ -1260,7 +1260,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__cron__subcmd__next)
-            opts="-h --timezone --from --count --home --read-only --help"
+            opts="-h --timezone --from --count --json --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -312,6 +312,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand --from 'The instant after which the slots come, and from which intervals count [default: now]'
             cand --count 'So many'
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'
             cand -h 'Print help'
             cand --help 'Print help'

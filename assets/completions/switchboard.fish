@@ -226,6 +226,7 @@ complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l from -d 'The instant after which the slots come, and from which intervals count [default: now]' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l count -d 'So many' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l json -d 'Print JSON, one object a line'
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from next" -s h -l help -d 'Print help'
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from check" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F

@@ -71,7 +71,7 @@ impl Filter {
     /// Whether it lets `subject` through.
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
         let Subject { name, key, platform, state } = *subject;
-        self.fits(&Words { name, key, platform, state: state.word() })
+        self.fits(&Words { name, key, platform, state: state.word(), text: "" })
     }
 
     /// Whether it lets a thing through of which these are the words.
@@ -89,17 +89,22 @@ pub struct Words<'a> {
     pub key: &'a str,
     /// Its platform.
     pub platform: &'a str,
-    /// The word of its state.
+    /// The words of its state, with commas between them.
     pub state: &'a str,
+    /// What else is seen of it.
+    pub text: &'a str,
 }
 
 impl Test {
     fn holds(&self, words: &Words<'_>) -> bool {
         match self {
             Self::Word(word) => {
-                is_subsequence(word, words.name) || words.key.to_lowercase().contains(word.as_str())
+                let has = |text: &str| text.to_lowercase().contains(word.as_str());
+                is_subsequence(word, words.name) || has(words.key) || has(words.text)
             }
-            Self::State(state) => words.state.replace(' ', "_").starts_with(state.as_str()),
+            Self::State(state) => {
+                words.state.split(", ").any(|one| one.replace(' ', "_").starts_with(state.as_str()))
+            }
             Self::Platform(platform) => words.platform.to_lowercase().starts_with(platform.as_str()),
         }
     }

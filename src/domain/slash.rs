@@ -372,7 +372,11 @@ fn cron(text: &str) -> Result<CronSlash, &'static str> {
         "run" => job().map(CronSlash::Run),
         "remove" => job().map(CronSlash::Remove),
         "history" => job().map(CronSlash::History),
-        "next" => job().map(CronSlash::Next),
+        // A schedule may stand in quotes, as /cron add takes it.
+        "next" => match quoted_first(rest) {
+            Some((schedule, "")) => needed(schedule).map(CronSlash::Next),
+            _ => job().map(CronSlash::Next),
+        },
         _ => Err("the words are list, add, edit, pause, resume, run, remove, history and next"),
     }
 }
@@ -528,6 +532,7 @@ mod tests {
             ),
             ("/cron run Disk check", Slash::Cron(CronSlash::Run("Disk check".to_owned()))),
             ("/cron next every 2h", Slash::Cron(CronSlash::Next("every 2h".to_owned()))),
+            ("/cron next \"0 9 15 * 1\"", Slash::Cron(CronSlash::Next("0 9 15 * 1".to_owned()))),
         ];
         for (draft, slash) in table {
             assert_eq!(command(draft), slash, "{draft:?}");

@@ -125,7 +125,6 @@ fn what_can_not_be_a_job_is_refused_with_the_field_and_nothing_is_written() {
     for (arguments, told) in [
         (["cron", "add", "0 25 * * *", "x"].as_slice(), "schedule"),
         (&["cron", "add", "@daily", "x", "--workdir", "here"], "workdir \"here\": must be an absolute path"),
-        (&["cron", "add", "@daily", "x", "--misfire", "never"], "misfire \"never\": "),
         (&["cron", "add", "@daily"], "prompt: missing"),
         (&["cron", "add", "2020-01-01T00:00", "x"], "past"),
         (&["cron", "edit", "x"], "nothing to change"),
@@ -146,7 +145,7 @@ fn slash_cron_does_the_same() {
     place.done(&["send", "/cron edit sum overlap queue"]);
     assert_eq!(job(&place, "sum")["definition"]["overlap"], "queue");
     place.done(&["send", "/cron pause sum for now"]);
-    assert_eq!(job(&place, "sum")["row"]["state"]["why"], "for now");
+    assert_eq!(job(&place, "sum")["row"]["paused"]["why"], "for now");
     place.done(&["send", "/cron resume sum"]);
     place.done(&["cron", "run", "sum", "--wait"]);
     assert!(place.done(&["send", "/cron history sum"]).contains("ok, run now"));

@@ -137,6 +137,8 @@ fn the_filter_takes_words_states_and_the_opposite() {
         ("state:paused", vec!["backup"]),
         ("state:runs", vec!["mail-digest"]),
         ("check", vec!["health-check"]),
+        ("30", vec!["health-check"]),
+        ("skipped", vec!["backup"]),
         ("!state:scheduled !state:error", vec!["health-check", "mail-digest", "backup"]),
         ("nothing-like-it", vec![]),
     ] {
@@ -212,6 +214,53 @@ fn a_paused_job_that_fails_or_runs_is_seen_to_be_paused_and_can_be_resumed() {
         screen.press("space");
         assert_eq!(job_acts(&screen), [&JobCommand::Resume { job: id(job) }]);
     }
+}
+
+#[test]
+fn a_job_whose_next_run_waits_tells_since_when_it_runs_and_what_that_waits_for() {
+    let mut jobs = at_work(noon());
+    let running = run(11, "mail-digest", noon() - TimeDelta::minutes(12), ExecutionState::Running, 0);
+    let waiting = Execution { began_at: None, ..run(12, "mail-digest", noon(), ExecutionState::Waiting, 0) };
+    *jobs.detail("mail-digest") = with_runs(jobs.detail("mail-digest").clone(), vec![waiting, running]);
+    let mut screen = with(jobs);
+    select(&mut screen, "mail-digest");
+    let standing = words::standing(&screen.model, screen.model.cron.current().unwrap());
+    assert!(standing.starts_with("runs 11 min") || standing.starts_with("runs 12 min"), "{standing}");
+    let detail = screen.model.cron.current_detail().unwrap();
+    let waits = words::waits_for(&screen.model, detail, &detail.runs[0]);
+    assert_eq!(waits, Some("for the end of the run before"));
+}
+
+#[test]
+fn a_slot_that_was_skipped_does_not_hide_what_became_of_the_last_run() {
+    let mut jobs = at_work(noon());
+    let skipped = Execution {
+        began_at: None,
+        why: Some("it was off".to_owned()),
+        ..run(21, "weekly-code-review", noon(), ExecutionState::Skipped, 0)
+    };
+    let detail = jobs.detail("weekly-code-review");
+    let runs = [vec![skipped], detail.history.clone()].concat();
+    *detail = with_runs(detail.clone(), runs);
+    let mut screen = with(jobs);
+    select(&mut screen, "weekly-code-review");
+    let standing = words::standing(&screen.model, screen.model.cron.current().unwrap());
+    assert!(standing.starts_with("ok in ") && standing.ends_with(", then skipped: it was off"), "{standing}");
+}
+
+#[test]
+fn the_slots_of_a_job_with_a_zone_of_its_own_are_on_its_clock_and_the_first_on_mine_too() {
+    let mut jobs = at_work(noon());
+    jobs.row("daily-news-summary").zone = "Asia/Tokyo".to_owned();
+    let mut screen = with(jobs);
+    select(&mut screen, "daily-news-summary");
+    let job = screen.model.cron.current().unwrap();
+    let facts = facts::definition(&screen.model, job, screen.model.cron.current_detail());
+    let next = &facts.iter().find(|(label, _)| *label == "next").unwrap().1;
+    assert!(
+        next.starts_with("Tue 16:00 in ") && next.ends_with("; in Asia/Tokyo (here Tue 08:00 CET)"),
+        "{next}"
+    );
 }
 
 #[test]
@@ -347,7 +396,11 @@ fn t_turns_the_timeline_from_a_day_to_a_week_and_off() {
     screen.press("t");
     assert_eq!((screen.model.cron.timeline, span(&screen)), (Timeline::Day, Some(24)));
     assert_eq!(screen.model.cron.lanes.rows.len(), 5, "a lane for each job that has an id");
-    screen.press("t");
+    screen.press("/");
+    screen.pastes("check");
+    screen.press("enter");
+    assert_eq!(screen.model.cron.shown_lanes().len(), 1, "as the filter lets them through");
+    screen.press("esc t");
     assert_eq!((screen.model.cron.timeline, span(&screen)), (Timeline::Week, Some(8 * 24)));
     screen.press("t");
     assert_eq!(screen.model.cron.timeline, Timeline::Hidden);

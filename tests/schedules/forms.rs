@@ -49,6 +49,18 @@ fn a_spoken_time_that_is_none_is_refused() {
 }
 
 #[test]
+fn what_to_write_for_an_hour_alone_names_that_hour() {
+    for (text, hint) in [
+        ("weekdays at 8", "write 8:00, 8am or 8pm"),
+        ("daily at 12", "write 12:00, 12am or 12pm"),
+        ("daily at 21", "write 21:00"),
+        ("daily at 0", "write 0:00"),
+    ] {
+        assert!(refused(text).to_string().ends_with(hint), "{text}: {}", refused(text));
+    }
+}
+
+#[test]
 fn intervals_and_delays_are_whole_minutes() {
     for (text, canonical) in [
         ("every 2h", "every 2h"),

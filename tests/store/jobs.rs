@@ -456,6 +456,15 @@ fn a_job_that_vanishes_keeps_its_state_and_is_taken_up_again() {
 }
 
 #[test]
+fn a_job_that_is_gone_stands_before_those_that_need_nobody() {
+    let mut home = Home::with(&[job("a", "@daily"), job("z", "@daily")], "2026-08-21T12:00:00Z");
+    home.sync(&[job("a", "@daily")], "2026-08-21T12:01:00Z");
+    let page = home.store.queries().jobs("", 100, when("2026-08-21T12:02:00Z")).unwrap();
+    let names: Vec<&str> = page.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["z", "a"]);
+}
+
+#[test]
 fn a_job_that_is_gone_is_listed_until_somebody_knows_of_it_and_a_removed_one_not_at_all() {
     let at = "2026-08-21T08:30:00Z";
     let mut home =
@@ -478,7 +487,7 @@ fn a_job_that_is_gone_is_listed_until_somebody_knows_of_it_and_a_removed_one_not
     assert_eq!(found(&home, "dis").as_deref(), Some("disk"), "a removed job stands in nobody's way");
     assert_eq!(found(&home, "dish").as_deref(), Some("dish"), "what it did is told");
     home.sync(&[job("b", "0 9 * * *")], at);
-    assert_eq!(names(&home), ["b", "disk"]);
+    assert_eq!(names(&home), ["disk", "b"]);
     let alert = AlertKey::vanished_job(&"disk".parse().unwrap());
     home.store.step(|t| t.acknowledge_alert(&alert, Acknowledgement::Given, when(at))).unwrap();
     assert_eq!(names(&home), ["b"]);

@@ -328,6 +328,11 @@ impl Model {
             words: standing.schedule.parse::<Schedule>().map(|it| it.words()).unwrap_or_default(),
             zone: standing.zone.name().to_owned(),
             next: standing.ahead.next,
+            running_since: self
+                .of_job(id)
+                .filter(|it| it.state == ExecutionState::Running)
+                .filter_map(|it| it.began_at)
+                .min(),
             last: self.of_job(id).next_back().cloned(),
             last_run: runs.iter().copied().find(|run| run.state.verdict().is_some()).cloned(),
             failures: standing.failures,
@@ -757,6 +762,7 @@ impl JobQueries for Model {
             words: String::new(),
             zone: String::new(),
             next: None,
+            running_since: None,
             last: None,
             last_run: None,
             failures: 0,

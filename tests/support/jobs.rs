@@ -152,6 +152,7 @@ pub fn job(place: usize, name: &str, schedule: &str, now: Time) -> JobDetail {
         words: read.words(),
         zone: zone.name().to_owned(),
         next: next.first().copied(),
+        running_since: None,
         last: None,
         last_run: None,
         failures: 0,
@@ -193,6 +194,8 @@ pub fn delivery(target: &str, state: DeliveryState) -> Delivery {
 
 /// Puts runs into a job, the newest first.
 pub fn with_runs(mut detail: JobDetail, runs: Vec<Execution>) -> JobDetail {
+    let running = runs.iter().filter(|run| run.state == ExecutionState::Running);
+    detail.row.running_since = running.filter_map(|run| run.began_at).min();
     detail.row.last = runs.first().cloned();
     detail.row.last_run = runs.iter().find(|run| run.state.verdict().is_some()).cloned();
     let took = |run: &Execution| Some((run.ended_at? - run.began_at?).num_milliseconds().unsigned_abs());

@@ -13,7 +13,7 @@ use crate::cli::output::{AsJson, Form, Out};
 use crate::domain::Time;
 use crate::domain::cron::document::{Document, Entry};
 use crate::domain::cron::{Definition, Fault};
-use crate::domain::schedule::Lattice;
+use crate::domain::schedule::{Lattice, Schedule};
 
 /// So many slots of each job are shown.
 const SLOTS: usize = 5;
@@ -90,6 +90,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// A job that can be fired.
 pub(in crate::cli) struct Good {
     words: String,
+    counted: &'static str,
     zone: Tz,
     slots: Vec<Time>,
     /// What about it may not be meant so.
@@ -113,6 +114,10 @@ pub(in crate::cli) fn check(
     let missing = missing.iter().map(Definition::missing_source);
     Ok(Good {
         words: job.schedule.words(),
+        counted: match job.schedule {
+            Schedule::Every(_) => ", counted from now: an engine counts from its first sight of the job",
+            _ => "",
+        },
         zone,
         slots: job.schedule.slots(now, &at).take(SLOTS).collect(),
         warnings: record.warnings.iter().cloned().chain(known).chain(missing).collect(),
@@ -133,7 +138,7 @@ fn print(path: &str, entry: &Entry, checked: &Result<Good, Vec<String>>, out: &m
             }
         }
         Ok(good) => {
-            out.line(&format!("{name}: {}, {}", good.words, good.zone))?;
+            out.line(&format!("{name}: {}, {}{}", good.words, good.zone, good.counted))?;
             for warning in &good.warnings {
                 out.line(&format!("  ! {warning}"))?;
             }

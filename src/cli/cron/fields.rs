@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Command};
 
-use crate::domain::cron::{Definition, FIELDS, Fault, Field, set_field};
+use crate::domain::cron::{Definition, FIELDS, Fault, Field, JobId, set_field};
 
 /// The fields that were given, in the order of the table.
 #[derive(Debug)]
@@ -55,8 +55,15 @@ impl clap::Args for Fields {
     }
 }
 
-fn option(field: &Field) -> Arg {
+fn option(field: &'static Field) -> Arg {
+    // A value of another kind is wrong usage; what the rules say of it is the engine's to tell.
+    let of_its_kind = |text: &str| {
+        let mut scratch = Definition::new(JobId::from_words("", |_| false), String::new());
+        let set = set_field(&mut scratch, field.name, text);
+        set.map(|()| text.to_owned()).map_err(|fault| fault.why)
+    };
     Arg::new(field.name)
+        .value_parser(of_its_kind)
         .long(field.name.replace('_', "-"))
         .value_name(field.takes)
         .help(field.help)

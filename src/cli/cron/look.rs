@@ -162,7 +162,7 @@ fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
             row.id.as_ref().map_or_else(|| row.name.clone(), ToString::to_string),
             row.state_words(),
             meaning(row).unwrap_or(&row.schedule).to_owned(),
-            row.next.map_or_else(|| "-".to_owned(), |at| clock.full(at)),
+            row.next.map_or_else(|| "-".to_owned(), |at| row.slot_words(at)),
             row.last.as_ref().map_or_else(|| "-".to_owned(), |last| last.words(Utc::now())),
             if row.failures == 0 { "-".to_owned() } else { format!("{} in a row", row.failures) },
             why(row, clock),
@@ -203,7 +203,7 @@ fn show(detail: &JobDetail, clock: &Clock, out: &mut Out) -> io::Result<()> {
         out.line(&format!("          ! {warning}"))?;
     }
     for slot in &detail.next {
-        out.line(&format!("next      {}", clock.full(*slot)))?;
+        out.line(&format!("next      {}", row.slot_words(*slot)))?;
     }
     if let Some(left) = row.runs_left {
         out.line(&format!("runs left {left}"))?;

@@ -1,11 +1,14 @@
 //! `switchboard cron next`.
 
+use std::io;
+
 use chrono::{DateTime, Utc};
 
 use crate::cli::Exit;
 use crate::cli::context::Context;
-use crate::cli::output::{Out, stderr_line};
+use crate::cli::output::{AsJson, Form, Out, stderr_line};
 use crate::domain::Time;
+use crate::domain::api::slot_words;
 use crate::domain::schedule::{Lattice, Schedule, parse_zone};
 
 #[derive(Debug, clap::Args)]
@@ -22,6 +25,18 @@ pub(super) struct Next {
     /// So many
     #[arg(long, value_name = "N", default_value_t = 5)]
     count: usize,
+    #[command(flatten)]
+    json: AsJson,
+}
+
+/// What a schedule means, for a program.
+#[derive(serde::Serialize)]
+struct Meaning {
+    schedule: String,
+    words: String,
+    zone: &'static str,
+    slots: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Next {
@@ -34,17 +49,31 @@ impl Next {
         let schedule: Schedule = self.schedule.parse()?;
         schedule.check(zone, from)?;
         let at = Lattice { zone, anchor: from };
-        let mut slots = schedule.slots(from, &at).take(self.count).peekable();
-        if self.count > 0 && slots.peek().is_none() {
-            anyhow::bail!("{schedule} has no slot after {}", from.with_timezone(&zone).to_rfc3339());
+        let slots: Vec<String> = schedule
+            .slots(from, &at)
+            .take(self.count)
+            .map(|slot| slot.with_timezone(&zone).to_rfc3339())
+            .collect();
+        if self.count > 0 && slots.is_empty() {
+            anyhow::bail!("{schedule} has no slot after {}", slot_words(from, zone));
         }
-        stderr_line(&schedule.words());
-        for warning in schedule.warnings(zone, from) {
-            stderr_line(&format!("! {}", warning.words()));
+        let warnings = schedule.warnings(zone, from).iter().map(|warning| warning.words()).collect();
+        let (words, zone) = (schedule.words(), zone.name());
+        let meaning = Meaning { schedule: self.schedule, words, zone, slots, warnings };
+        match self.json.form() {
+            Form::Json => out.json(&meaning)?,
+            Form::Text => print(&meaning, out)?,
         }
-        slots.try_for_each(|slot| out.line(&slot.with_timezone(&zone).to_rfc3339()))?;
         Ok(Exit::Done)
     }
+}
+
+fn print(meaning: &Meaning, out: &mut Out) -> io::Result<()> {
+    stderr_line(&meaning.words);
+    for warning in &meaning.warnings {
+        stderr_line(&format!("! {warning}"));
+    }
+    meaning.slots.iter().try_for_each(|slot| out.line(slot))
 }
 
 fn instant(text: &str) -> Result<Time, String> {

@@ -57,7 +57,7 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
         Action::Release => gate(model, Gate::Held, "the engine is not on hold"),
         Action::NextNeed => {
             let needs = model.overview.as_ref().is_some_and(|overview| overview.needs_you > 0);
-            (!needs && model.card.is_none()).then(|| "nothing needs you".to_owned())
+            (!needs && model.card.is_none()).then(|| "nothing now".to_owned())
         }
         Action::Acknowledge => missing(alerts::at_hand(model), "nothing that needs you is selected"),
         Action::Copy => missing(why::subject_text(model), "nothing is selected"),

@@ -4,6 +4,7 @@ use super::action::Action;
 use super::border::{Weight, border, locked};
 use super::conversation::Fold;
 use super::focus::{Focus, Pane, View};
+use super::job_editor::Showing;
 use super::key::sequence_name;
 use super::keymap::Context;
 use super::overlay::{CardKind, Overlay, Picker, PickerKind};
@@ -149,6 +150,9 @@ fn actions(model: &Model) -> Vec<Action> {
         Focus::Overlay => match model.overlays.last() {
             Some(Overlay::Picker(_)) => vec![A::Accept, A::PickerDown, A::PickerUp, A::Out],
             Some(Overlay::NewSession(_) | Overlay::DenyWhy(_)) => vec![A::Accept, A::Out],
+            Some(Overlay::JobEditor(editor)) if editor.showing != Showing::Form => {
+                vec![A::Save, A::ShowRecord, A::ExternalEditor, A::Out]
+            }
             Some(Overlay::JobEditor(_)) => {
                 vec![A::Save, A::NextPane, A::EnterField, A::ShowRecord, A::ExternalEditor, A::Out]
             }
@@ -231,6 +235,9 @@ fn actions(model: &Model) -> Vec<Action> {
 
 fn cron_actions(model: &Model) -> Vec<Action> {
     use Action as A;
+    if model.cron.total == 0 {
+        return vec![A::AddJob, A::Palette, A::NextNeed, A::Back];
+    }
     let mut actions = vec![
         A::AddJob,
         A::EditJob,

@@ -1,5 +1,7 @@
 //! Scheduled tasks as a screen asks for them and changes them.
 
+use chrono::Timelike;
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
@@ -218,6 +220,8 @@ pub struct JobRow {
     pub zone: String,
     /// Its next slot.
     pub next: Option<Time>,
+    /// Since when it runs.
+    pub running_since: Option<Time>,
     /// Its newest execution.
     pub last: Option<Execution>,
     /// Its newest run that ended with a result or an error.
@@ -233,6 +237,11 @@ pub struct JobRow {
 }
 
 impl JobRow {
+    /// One of its slots on the clock of its zone: `Tue 2026-12-01 02:30 CET`.
+    pub fn slot_words(&self, at: Time) -> String {
+        slot_words(at, self.zone.parse().unwrap_or(Tz::UTC))
+    }
+
     /// How it stands in words: `fails, paused`.
     pub fn state_words(&self) -> String {
         match (&self.state, &self.paused) {
@@ -240,6 +249,12 @@ impl JobRow {
             (state, Some(_)) => format!("{}, paused", state.word()),
         }
     }
+}
+
+/// A slot on the clock of a zone, with its day and the zone: `Tue 2026-12-01 02:30 CET`.
+pub fn slot_words(at: Time, zone: Tz) -> String {
+    let seconds = if at.second() == 0 { "" } else { ":%S" };
+    at.with_timezone(&zone).format(&format!("%a %Y-%m-%d %H:%M{seconds} %Z")).to_string()
 }
 
 /// How a job stands, most urgent first; a list sorts by it.
@@ -293,12 +308,12 @@ impl JobState {
         match self {
             Self::Error { .. } => 0,
             Self::Flagged => 1,
-            Self::Running => 2,
-            Self::Waiting => 3,
-            Self::Scheduled => 4,
-            Self::Paused => 5,
-            Self::Completed { .. } => 6,
-            Self::Vanished { .. } => 7,
+            Self::Vanished { .. } => 2,
+            Self::Running => 3,
+            Self::Waiting => 4,
+            Self::Scheduled => 5,
+            Self::Paused => 6,
+            Self::Completed { .. } => 7,
         }
     }
 }

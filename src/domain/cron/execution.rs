@@ -190,6 +190,11 @@ impl ExecutionState {
         }
     }
 
+    /// Whether it stands for slots that no run was made of.
+    pub fn was_not_run(self) -> bool {
+        matches!(self, Self::Skipped | Self::Missed)
+    }
+
     /// Whether nothing more will happen to it.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Waiting | Self::Claimed | Self::Running)

@@ -136,8 +136,12 @@ fn text_of(field: &mut Option<String>, text: &str) -> Result<(), String> {
 }
 
 fn number_of(field: &mut Option<u32>, text: &str) -> Result<(), String> {
-    *field = if text.is_empty() { None } else { Some(parsed(text)?) };
+    *field = if text.is_empty() { None } else { Some(whole(text)?) };
     Ok(())
+}
+
+fn whole(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("must be a whole number up to {}", u32::MAX))
 }
 
 fn parsed<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {

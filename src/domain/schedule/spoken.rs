@@ -92,9 +92,13 @@ fn time_of(time: &str, text: &str) -> Result<(u8, u8), ScheduleError> {
         (Some(("am", _)), 1..=12) => Ok((hour % 12, minute.unwrap_or(0))),
         (Some(_), 1..=12) => Ok((hour % 12 + 12, minute.unwrap_or(0))),
         (Some(_), _) => Err(wrong("the hours of am and pm are 1 to 12", "write for example 1pm or 13:00")),
-        (None, 0..24) => minute
-            .map(|minute| (hour, minute))
-            .ok_or_else(|| wrong("is it in the morning or the evening", "write 9:00, 9am or 9pm")),
+        (None, 0..24) => minute.map(|minute| (hour, minute)).ok_or_else(|| match hour {
+            1..=12 => wrong(
+                "is it in the morning or the evening",
+                &format!("write {hour}:00, {hour}am or {hour}pm"),
+            ),
+            _ => wrong("the minutes are missing", &format!("write {hour}:00")),
+        }),
         (None, _) => {
             Err(wrong("the day has the hours 0 to 23", "write midnight or 0:00 for the day's beginning"))
         }

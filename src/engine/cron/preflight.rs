@@ -22,10 +22,23 @@ pub(super) struct Ready {
 pub(super) fn check(home: &Home, job: &Definition) -> Result<Ready, String> {
     let skills = job.skills.iter().map(|name| skill::read(&home.skills(), name)).collect::<Result<_, _>>()?;
     let script = job.script.as_deref().map(|name| script(&home.scripts(), name)).transpose()?;
-    if let Some(workdir) = job.workdir.as_deref().filter(|path| !Path::new(path).is_dir()) {
-        return Err(format!("workdir {workdir:?}: there is no such folder"));
-    }
+    job.workdir.as_deref().map_or(Ok(()), workdir)?;
     Ok(Ready { skills, script })
+}
+
+/// Everything that a job names and that can't be used now, in words for a person.
+pub(super) fn missing(home: &Home, job: &Definition) -> Vec<String> {
+    let skills = job.skills.iter().filter_map(|name| skill::read(&home.skills(), name).err());
+    let script = job.script.as_deref().and_then(|name| script(&home.scripts(), name).err());
+    let workdir = job.workdir.as_deref().and_then(|path| workdir(path).err());
+    skills.chain(script).chain(workdir).collect()
+}
+
+fn workdir(path: &str) -> Result<(), String> {
+    match Path::new(path).is_dir() {
+        true => Ok(()),
+        false => Err(format!("workdir {path:?}: there is no such folder")),
+    }
 }
 
 /// A script lies in `scripts/`, whatever links lead there.
@@ -96,7 +109,15 @@ mod tests {
         ] {
             let told = check(&home, &broken).unwrap_err();
             assert!(told.contains(why), "{told}");
+            assert_eq!(missing(&home, &broken), [told]);
         }
+        let all = Definition {
+            skills: vec!["gone".to_owned(), "mail".to_owned()],
+            script: Some("gone.sh".to_owned()),
+            workdir: Some("/nowhere/at/all".to_owned()),
+            ..job()
+        };
+        assert_eq!(missing(&home, &all).len(), 3);
     }
 
     #[test]

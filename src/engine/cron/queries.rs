@@ -3,7 +3,7 @@
 use chrono_tz::Tz;
 
 use super::files::{as_file, raw_text};
-use super::{delivery, output, skill};
+use super::{delivery, output, preflight, skill};
 use crate::config::Home;
 use crate::domain::Time;
 use crate::domain::api::{FileAndCopy, JobAnswer, JobFound, JobQuery, Parts};
@@ -34,6 +34,7 @@ pub async fn answer(
             {
                 detail.warnings = definition.warnings(detail.row.zone.parse().unwrap_or(zone), at);
                 detail.warnings.extend(detail.row.missing_sources.iter().map(Definition::missing_source));
+                detail.warnings.extend(missing(home, definition).await?);
             }
             JobAnswer::Detail(Box::new(found))
         }
@@ -65,6 +66,13 @@ async fn without_store(home: &Home, zone: Tz, query: JobQuery) -> Result<JobAnsw
         JobQuery::Parts => JobAnswer::Parts(Box::new(parts(home, zone).await?)),
         JobQuery::Compare => JobAnswer::Compare(Box::new(compare(None, home).await?)),
     })
+}
+
+/// What a job names and that is not there.
+async fn missing(home: &Home, definition: &Definition) -> Result<Vec<String>, StoreError> {
+    let (home, definition) = (home.clone(), definition.clone());
+    let look = move || preflight::missing(&home, &definition);
+    tokio::task::spawn_blocking(look).await.map_err(|_| StoreError::Closed)
 }
 
 /// The file and the stored copy, as they stand.

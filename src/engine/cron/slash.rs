@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::commands;
-use crate::domain::Time;
 use crate::domain::api::{
-    Answer, JobAnswer, JobCommand, JobDetail, JobFound, JobQuery, JobRow, JobsPage, Query, Reply,
+    Answer, JobAnswer, JobCommand, JobDetail, JobFound, JobQuery, JobRow, JobsPage, Query, Reply, slot_words,
 };
 use crate::domain::cron::{Counting, Definition, JobId, set_field};
 use crate::domain::queue::{Refusal, Source};
@@ -78,8 +77,7 @@ async fn set(shared: &Shared, job: &str, field: &str, value: &str) -> Result<Job
 
 async fn list(shared: &Shared, filter: String) -> Result<Reply, Refusal> {
     let page = jobs(shared, filter, ROWS).await?;
-    let show = |at| shared.show_time(at);
-    let mut lines: Vec<String> = page.rows.iter().map(|row| line(row, &show)).collect();
+    let mut lines: Vec<String> = page.rows.iter().map(line).collect();
     match (page.total, page.rows.len()) {
         (0, _) => lines.push("no jobs; /cron add makes one, or copy a jobs.json to the home".to_owned()),
         (total, shown) if shown < total => lines.push(format!("{shown} of {total}")),
@@ -88,8 +86,8 @@ async fn list(shared: &Shared, filter: String) -> Result<Reply, Refusal> {
     Ok(Reply::Shown { title: "scheduled tasks".to_owned(), text: lines.join("\n") })
 }
 
-fn line(row: &JobRow, show: &dyn Fn(Time) -> String) -> String {
-    let next = row.next.map(|at| format!(", next {}", show(at))).unwrap_or_default();
+fn line(row: &JobRow) -> String {
+    let next = row.next.map(|at| format!(", next {}", row.slot_words(at))).unwrap_or_default();
     let failures = match row.failures {
         0 => String::new(),
         failures => format!(", failed {failures} in a row"),
@@ -113,21 +111,19 @@ async fn history(shared: &Shared, job: &str) -> Result<Reply, Refusal> {
 
 /// The next slots of a job; of a schedule where no job has that name.
 async fn next(shared: &Shared, wanted: &str) -> Result<Reply, Refusal> {
-    let (title, slots, notes) = match found(shared, wanted).await? {
+    let (title, mut lines, notes) = match found(shared, wanted).await? {
         JobFound::One(detail) => {
-            (format!("{}: {}", detail.row.name, detail.row.words), detail.next, detail.warnings)
+            let slots = detail.next.iter().map(|slot| detail.row.slot_words(*slot)).collect();
+            (format!("{}: {}", detail.row.name, detail.row.words), slots, detail.warnings)
         }
         JobFound::Several { candidates } => return Err(several(wanted, &candidates)),
         JobFound::None => slots_of(shared, wanted)?,
     };
-    let zone = shared.settings.timezone;
-    let whole = |slot: &Time| slot.with_timezone(&zone).format("%a %Y-%m-%d %H:%M:%S %Z").to_string();
-    let mut lines: Vec<String> = slots.iter().map(whole).collect();
     lines.extend(notes.into_iter().map(|note| format!("! {note}")));
     Ok(Reply::Shown { title, text: lines.join("\n") })
 }
 
-type Slots = (String, Vec<Time>, Vec<String>);
+type Slots = (String, Vec<String>, Vec<String>);
 
 fn slots_of(shared: &Shared, text: &str) -> Result<Slots, Refusal> {
     let (zone, now) = (shared.settings.timezone, shared.now());
@@ -136,7 +132,8 @@ fn slots_of(shared: &Shared, text: &str) -> Result<Slots, Refusal> {
     schedule.check(zone, now).map_err(|error| refused(error.to_string()))?;
     let at = Lattice { zone, anchor: now };
     let notes = schedule.warnings(zone, now).iter().map(|warning| warning.words()).collect();
-    Ok((schedule.words(), schedule.slots(now, &at).take(SLOTS).collect(), notes))
+    let slots = schedule.slots(now, &at).take(SLOTS).map(|slot| slot_words(slot, zone)).collect();
+    Ok((schedule.words(), slots, notes))
 }
 
 async fn find(shared: &Shared, wanted: &str) -> Result<JobDetail, Refusal> {

@@ -198,7 +198,7 @@ fn ask_run(model: &mut Model, job: &Job, id: JobId) {
     let run = |counting| deed(JobCommand::Run { job: id.clone(), counting });
     let cancel = asking::button("cancel", Action::No, Deed::Nothing);
     let mut buttons = vec![cancel, asking::button("run it now", Action::Yes, run(Counting::Beside))];
-    if let Some(left) = job.row.runs_left {
+    if let Some(left) = job.row.runs_left.filter(|left| *left > 0) {
         let title = format!("as one of the {left} left");
         buttons.push(asking::button(&title, Action::RunCounting, run(Counting::Counts)));
     }

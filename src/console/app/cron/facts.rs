@@ -18,7 +18,7 @@ pub fn definition(model: &Model, job: &Job, detail: Option<&Detail>) -> Vec<Fact
     facts.push(("schedule", schedule(job)));
     let broken = matches!(job.row.state, JobState::Error { .. });
     if let Some(detail) = detail.filter(|detail| !broken && !detail.next.is_empty()) {
-        facts.push(("next", slots(model, detail)));
+        facts.push(("next", slots(model, job, detail)));
     }
     let warnings = detail.into_iter().flat_map(|detail| &detail.warnings);
     facts.extend(warnings.map(|words| ("warning", words.clone())));
@@ -64,7 +64,10 @@ fn of_state(model: &Model, job: &Job) -> Vec<Fact> {
         ],
         JobState::Waiting => vec![(
             "waits",
-            "for a worker: cron.max_parallel runs go on already, or the engine is on hold".to_owned(),
+            match columns::waits_for_engine(model) {
+                worker @ "for a worker" => format!("{worker}: cron.max_parallel runs go on already"),
+                other => other.to_owned(),
+            },
         )],
         JobState::Completed { at } => {
             vec![(
@@ -98,12 +101,20 @@ fn schedule(job: &Job) -> String {
     format!("{}{words}{zone}", row.schedule)
 }
 
-/// `14:30 in 28 min, 15:00, 15:30`.
-fn slots(model: &Model, detail: &Detail) -> String {
-    let mut slots = detail.next.iter();
-    let first =
-        slots.next().map(|at| format!("{} {}", columns::slot(model, *at), columns::distance(model, *at)));
-    first.into_iter().chain(slots.map(|at| columns::slot(model, *at))).collect::<Vec<_>>().join(", ")
+/// `14:30 in 28 min, 15:00, 15:30`, on the clock of the job; where that is another, the first on the operator's too.
+fn slots(model: &Model, job: &Job, detail: &Detail) -> String {
+    let zone = job.row.zone.parse().unwrap_or(model.zone);
+    let Some((first, others)) = detail.next.split_first() else { return String::new() };
+    let mut slots =
+        vec![format!("{} {}", columns::slot_in(model, *first, zone), columns::distance(model, *first))];
+    slots.extend(others.iter().map(|at| columns::slot_in(model, *at, zone)));
+    let here = if zone == model.zone {
+        String::new()
+    } else {
+        let name = first.with_timezone(&model.zone).format("%Z");
+        format!("; in {zone} (here {} {name})", columns::slot(model, *first))
+    };
+    format!("{}{here}", slots.join(", "))
 }
 
 /// What it is for, what it does it with, and who gets the result.
@@ -180,7 +191,7 @@ pub(in crate::console::app) fn job(model: &Model, job: &Job) -> Vec<Fact> {
     if let Some(at) = job.row.next {
         facts.push((
             "then",
-            format!("its slot of {}, {}", columns::slot(model, at), columns::fine_distance(model, at)),
+            format!("its slot of {}, {}", job.row.slot_words(at), columns::fine_distance(model, at)),
         ));
     }
     facts.extend(job.row.last.as_ref().map(|last| ("last", last_words(model, last))));
@@ -227,7 +238,10 @@ pub(in crate::console::app) fn run(model: &Model, run: &Execution) -> Vec<Fact> 
         ));
     }
     match run.state {
-        ExecutionState::Waiting => facts.push(("frees it", "a worker that is free".to_owned())),
+        ExecutionState::Waiting => {
+            let waits = model.cron.current_detail().and_then(|detail| columns::waits_for(model, detail, run));
+            facts.extend(waits.map(|words| ("waits", words.to_owned())));
+        }
         ExecutionState::Claimed | ExecutionState::Running => {
             facts.push(("frees it", format!("its end; {} stops it", key_name(model, Action::StopRun))));
         }

@@ -11,7 +11,7 @@ pub mod reading;
 pub mod timeline;
 pub mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::action::Action;
 use super::focus::{Pane, View};
@@ -21,7 +21,7 @@ use super::text::{Lines, TextField};
 use super::{Model, acts, job_editor, walk};
 use crate::domain::Time;
 use crate::domain::api::{
-    JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts, TickerState,
+    JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts, TickerState, TimelineRow,
 };
 use crate::domain::cron::{Definition, Execution, JobId};
 use crate::domain::event::EventKind;
@@ -154,15 +154,20 @@ impl Job {
 
     /// Whether it needs a person.
     pub fn needs_a_person(&self) -> bool {
-        matches!(self.row.state, JobState::Error { .. } | JobState::Flagged)
+        matches!(self.row.state, JobState::Error { .. } | JobState::Flagged | JobState::Vanished { .. })
     }
 
     fn fits(&self, filter: &Filter) -> bool {
+        let row = &self.row;
+        let last =
+            row.last.iter().flat_map(|run| [words::state(run.state), run.why.as_deref().unwrap_or_default()]);
+        let text: Vec<&str> = [row.schedule.as_str(), &row.words].into_iter().chain(last).collect();
         filter.fits(&Words {
-            name: &self.row.name,
-            key: self.row.id.as_ref().map_or("", JobId::as_str),
+            name: &row.name,
+            key: row.id.as_ref().map_or("", JobId::as_str),
             platform: "",
-            state: self.row.state.word(),
+            state: &row.state_words(),
+            text: &text.join(" "),
         })
     }
 }
@@ -184,6 +189,15 @@ impl Cron {
     pub fn current_detail(&self) -> Option<&Detail> {
         let job = self.current()?.row.id.as_ref()?;
         self.detail.as_ref().filter(|detail| detail.job == *job)
+    }
+
+    /// The lanes of the timeline of the jobs that fit the filter.
+    pub fn shown_lanes(&self) -> Vec<&TimelineRow> {
+        if self.filter.is_empty() {
+            return self.lanes.rows.iter().collect();
+        }
+        let shown: HashSet<&JobId> = self.rows.iter().filter_map(|job| job.row.id.as_ref()).collect();
+        self.lanes.rows.iter().filter(|lane| shown.contains(&lane.job)).collect()
     }
 
     /// The selected run of the selected job.

@@ -1,17 +1,24 @@
 //! What the columns of jobs and runs say.
 
 use chrono::{Datelike, DurationRound, TimeDelta, Timelike};
+use chrono_tz::Tz;
 
-use super::Job;
+use super::{Detail, Job};
 use crate::console::app::Model;
 use crate::console::app::words::{age, clock, count, running, took as span};
 use crate::domain::Time;
 use crate::domain::api::{JobRow, JobState};
-use crate::domain::cron::{Delivery, DeliveryState, Execution, ExecutionState, How, Paused, Slots};
+use crate::domain::cron::{Delivery, DeliveryState, Execution, ExecutionState, How, Overlap, Paused, Slots};
+use crate::domain::queue::Gate;
 
 /// An instant to come as the operator reads it: `14:30`, `Mon 08:00` within a week, `24 Dec 08:00`.
 pub fn slot(model: &Model, at: Time) -> String {
-    let (local, now) = (at.with_timezone(&model.zone), model.as_of().with_timezone(&model.zone));
+    slot_in(model, at, model.zone)
+}
+
+/// The same on the clock of a zone.
+pub fn slot_in(model: &Model, at: Time, zone: Tz) -> String {
+    let (local, now) = (at.with_timezone(&zone), model.as_of().with_timezone(&zone));
     let clock = local.format(clock_of(at));
     match (local.date_naive() - now.date_naive()).num_days() {
         0 => clock.to_string(),
@@ -89,16 +96,19 @@ pub(super) fn of_state(model: &Model, row: &JobRow) -> String {
             format!("failed {} in a row{why}", row.failures)
         }
         JobState::Running => {
-            let since = row.last.as_ref().and_then(|run| run.began_at);
-            since.map_or("runs".to_owned(), |since| format!("runs {}", running(model.as_of() - since)))
+            let since = row.running_since;
+            since.map_or("begins".to_owned(), |since| format!("runs {}", running(model.as_of() - since)))
         }
-        JobState::Waiting => "waits for a worker".to_owned(),
-        JobState::Scheduled => match &row.last {
-            Some(last) if !last.deliveries.is_empty() => {
+        JobState::Waiting => format!("waits {}", waits_for_engine(model)),
+        JobState::Scheduled => match (&row.last, &row.last_run) {
+            (Some(last), Some(run)) if last.state.was_not_run() => {
+                format!("{}, then {}", outcome(model, run), outcome(model, last))
+            }
+            (Some(last), _) if !last.deliveries.is_empty() => {
                 format!("{}, to {}", outcome(model, last), deliveries(last))
             }
-            Some(last) => outcome(model, last),
-            None => "never ran".to_owned(),
+            (Some(last), _) => outcome(model, last),
+            (None, _) => "never ran".to_owned(),
         },
         JobState::Paused => paused(model, row),
         JobState::Completed { at } => format!("completed {}", ago(model, *at)),
@@ -141,6 +151,28 @@ pub fn outcome(model: &Model, run: &Execution) -> String {
     }
 }
 
+/// What a run that has not begun waits for.
+pub fn waits_for(model: &Model, detail: &Detail, run: &Execution) -> Option<&'static str> {
+    if run.state != ExecutionState::Waiting {
+        return None;
+    }
+    let goes_on =
+        |other: &Execution| matches!(other.state, ExecutionState::Claimed | ExecutionState::Running);
+    let overlap = detail.definition.as_ref().map_or(Overlap::Skip, |written| written.overlap);
+    let behind =
+        overlap != Overlap::Allow && detail.runs.iter().any(|other| other.id < run.id && goes_on(other));
+    Some(if behind { "for the end of the run before" } else { waits_for_engine(model) })
+}
+
+/// What a run waits for that has no other of its job before it.
+pub(super) fn waits_for_engine(model: &Model) -> &'static str {
+    match model.overview.as_ref().map(|overview| overview.engine.gate) {
+        Some(Gate::Held) => "for the end of the engine's hold",
+        Some(Gate::Stopping) => "for the next start",
+        Some(Gate::Open) | None => "for a worker",
+    }
+}
+
 /// The word of a state.
 pub fn state(state: ExecutionState) -> &'static str {
     match state {
@@ -178,7 +210,7 @@ pub fn due(model: &Model, run: &Execution) -> String {
 
 /// How a run came to be: `on time`, `4 min late`, `catches up 3 slots`, `run by hand`.
 pub fn how(run: &Execution) -> String {
-    if matches!(run.state, ExecutionState::Skipped | ExecutionState::Missed) {
+    if run.state.was_not_run() {
         return String::new();
     }
     match (run.how, run.slots) {

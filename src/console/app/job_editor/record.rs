@@ -184,8 +184,8 @@ mod tests {
     fn of_long_values_only_what_differs_is_shown_with_a_little_around_it() {
         let (before, behind) = ("before ".repeat(20), " behind".repeat(20));
         let (left, right) = apart(&format!("{before}ein{behind}"), &format!("{before}einmal{behind}"));
-        assert_eq!(left, "...before before before ein behind behind behi...");
-        assert_eq!(right, "...before before before einmal behind behind behi...");
+        assert_eq!(left, "...re before before ein behind behind behin...");
+        assert_eq!(right, "...re before before einmal behind behind behin...");
         assert_eq!(apart("aaa", "aaaa"), ("aaa".to_owned(), "aaaa".to_owned()));
     }
 }

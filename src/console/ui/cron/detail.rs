@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use super::run_mark;
 use crate::console::app::Model;
 use crate::console::app::cron::facts;
-use crate::console::app::cron::words::{deliveries, due, how, state, took};
-use crate::console::app::cron::{Cron, Detail};
+use crate::console::app::cron::words::{deliveries, due, how, state, took, waits_for};
+use crate::console::app::cron::{Cron, Detail, Job};
 use crate::console::app::facts::Fact;
 use crate::console::app::focus::{Pane, Target};
 use crate::console::ui::layout::{PaneArea, from_top};
@@ -31,7 +31,7 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     paint.target(area.whole(), Target::Pane(Pane::Detail));
     let Some(job) = cron.current() else { return paint.title(area.title, focused, "detail", "") };
     let detail = cron.current_detail();
-    paint.title(area.title, focused, &job.row.name, &place(cron));
+    paint.title(area.title, focused, &name(job), &place(cron));
     let facts = facts::definition(model, job, detail);
     let runs = detail.map_or(0, |detail| detail.runs.len());
     let keep = if runs == 0 { 2 } else { to_cells(runs + 1).min(RUNS_KEEP) };
@@ -43,6 +43,14 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
         Some(_) => paint.say(below, &[("It never ran.", Role::Quiet)]),
         None if job.row.id.is_some() => paint.say(below, &[("reading its runs", Role::Quiet)]),
         None => {}
+    }
+}
+
+/// What it is called, with the id that commands take where that is another.
+fn name(job: &Job) -> String {
+    match &job.row.id {
+        Some(id) if id.as_str() != job.row.name => format!("{} ({id})", job.row.name),
+        _ => job.row.name.clone(),
     }
 }
 
@@ -127,7 +135,7 @@ fn draw_runs(paint: &mut Paint<'_>, area: Rect, detail: &Detail, focused: Focuse
         let chosen = at == cron.run;
         let pointer = if chosen { paint.canvas.glyphs.chosen } else { " " };
         paint.row(row, 0).skip(1).put(pointer, Role::Strong);
-        draw_run(paint, row, &columns, run);
+        draw_run(paint, row, &columns, detail, run);
         if chosen && focused == Focused::Yes {
             paint.keep = Some(row);
             paint.canvas.dress(row, Role::Selected);
@@ -135,7 +143,7 @@ fn draw_runs(paint: &mut Paint<'_>, area: Rect, detail: &Detail, focused: Focuse
     }
 }
 
-fn draw_run(paint: &mut Paint<'_>, row: Rect, columns: &Columns, run: &Execution) {
+fn draw_run(paint: &mut Paint<'_>, row: Rect, columns: &Columns, detail: &Detail, run: &Execution) {
     let model = paint.model;
     let (mut mark, role) = run_mark(paint, run.state);
     if !run.state.is_over() && run.began_at.is_some() {
@@ -156,5 +164,6 @@ fn draw_run(paint: &mut Paint<'_>, row: Rect, columns: &Columns, run: &Execution
         let width = text::width(&delivered).min(if run.why.is_some() { most } else { usize::MAX });
         pen.column(&delivered, width, Role::Text).skip(GAP);
     }
-    pen.put(run.why.as_deref().unwrap_or_default(), role);
+    let why = run.why.as_deref().or_else(|| waits_for(model, detail, run));
+    pen.put(why.unwrap_or_default(), role);
 }

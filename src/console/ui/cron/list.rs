@@ -34,7 +34,7 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     paint.measured.list_rows = rows;
     paint.target(area.whole(), Target::Pane(Pane::List));
     let first = first_shown(cron.top, cron.selected, cron.rows.len(), rows);
-    let (right, role) = beside(paint.model, cron.rows.len().saturating_sub(first + rows));
+    let (right, role) = beside(paint.model, first, cron.rows.len().saturating_sub(first + rows));
     paint.title_in(area.title, focused, &title(paint.model), &right, role);
     if cron.rows.is_empty() {
         return draw_empty(paint, area.body, cron);
@@ -72,7 +72,7 @@ fn title(model: &Model) -> String {
 }
 
 /// What stands at the right of the title: a late ticker, what is hidden, or the earliest slot.
-fn beside(model: &Model, hidden: usize) -> (String, Role) {
+fn beside(model: &Model, above: usize, below: usize) -> (String, Role) {
     let cron = &model.cron;
     let health = model.overview.as_ref().map(|overview| &overview.engine.cron);
     if let Some(CronHealth::Late { since, why }) = health {
@@ -80,8 +80,9 @@ fn beside(model: &Model, hidden: usize) -> (String, Role) {
         return (format!("no good pass for {since}: {why}"), Role::NeedsYou);
     }
     let next = cron.ticker.next.map(|at| format!("next {}, {}", distance(model, at), slot(model, at)));
-    let hidden = (hidden > 0).then(|| format!("{hidden} more below"));
-    (hidden.into_iter().chain(next).collect::<Vec<_>>().join(", "), Role::Quiet)
+    let above = (above > 0).then(|| format!("{above} above"));
+    let below = (below > 0).then(|| format!("{below} more below"));
+    (above.into_iter().chain(below).chain(next).collect::<Vec<_>>().join(", "), Role::Quiet)
 }
 
 /// How wide the columns are: what no shown row needs takes no room.

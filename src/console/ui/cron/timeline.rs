@@ -38,7 +38,7 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
         paint.title(area.title, Focused::No, name, "");
         return paint.say(area.body, &[("reading the timeline", Role::Quiet)]);
     };
-    let lanes = &model.cron.lanes.rows;
+    let lanes = model.cron.shown_lanes();
     let (clock, rest) = from_top(area.body, 1);
     let (body, meets) = from_bottom(rest, 1);
     let rows = usize::from(body.height);
@@ -51,7 +51,7 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let right = if hidden == 0 { legend } else { format!("{hidden} more jobs   {legend}") };
     paint.title(area.title, Focused::No, name, &right);
     draw_clock(paint, clock, &scale);
-    let meeting = meeting(lanes, &scale);
+    let meeting = meeting(&lanes, &scale);
     for (at, lane) in lanes.iter().enumerate().skip(first).take(rows) {
         let row = Rect { y: body.y + to_cells(at - first), height: 1, ..body };
         draw_lane(paint, row, &scale, lane, &meeting);
@@ -91,6 +91,15 @@ impl Scale {
         let whole = (self.until - self.from).num_seconds();
         self.from
             + TimeDelta::seconds((2 * i64::from(column) + 1) * whole / (2 * i64::from(self.columns).max(1)))
+    }
+
+    /// The middle of a column, so many whole days before that it is not behind `last`.
+    fn day_before(&self, column: u16, last: Time) -> Time {
+        let mut like = self.middle(column);
+        while like > last {
+            like -= TimeDelta::days(1);
+        }
+        like
     }
 
     fn whole_hours(&self) -> i64 {
@@ -200,11 +209,8 @@ fn columns_of(scale: &Scale, lane: &TimelineRow) -> BTreeMap<u16, usize> {
     let Some(last) = lane.slots.last().filter(|_| lane.slots.len() >= MOST_MARKS) else { return known };
     let mut columns = known.clone();
     for column in scale.column(*last).map_or(0, |last| last + 1)..scale.columns {
-        let mut like = scale.middle(column);
-        while like > *last {
-            like -= TimeDelta::days(1);
-        }
-        if let Some(slots) = scale.column(like).and_then(|like| known.get(&like)) {
+        let like = scale.column(scale.day_before(column, *last));
+        if let Some(slots) = like.and_then(|like| known.get(&like)) {
             columns.insert(column, *slots);
         }
     }
@@ -219,20 +225,70 @@ fn by_column(scale: &Scale, slots: impl Iterator<Item = Time>) -> BTreeMap<u16, 
     columns
 }
 
-/// The columns in which slots of several jobs are due at the same minute, with how many jobs at most.
-fn meeting(lanes: &[TimelineRow], scale: &Scale) -> BTreeMap<u16, usize> {
-    let mut jobs_at: BTreeMap<i64, usize> = BTreeMap::new();
-    for lane in lanes {
-        let mut minutes: Vec<i64> = lane.slots.iter().map(|at| at.timestamp().div_euclid(60)).collect();
-        minutes.dedup();
-        minutes.into_iter().for_each(|minute| *jobs_at.entry(minute).or_insert(0) += 1);
+/// The columns in which slots of several jobs are due at the same minute, with how many jobs at most. Of jobs
+/// that are due so often that not all of their slots were fetched, the days that lack are as the day before.
+fn meeting(lanes: &[&TimelineRow], scale: &Scale) -> BTreeMap<u16, usize> {
+    let lanes: Vec<Minutes> = lanes.iter().map(|lane| Minutes::of(lane)).collect();
+    let often = || lanes.iter().filter(|lane| lane.goes_on);
+    let mut columns = most_by_column(scale, &jobs_at(lanes.iter(), often()));
+    if let Some(last) = often().filter_map(|lane| lane.known.last()).max() {
+        let among_often = most_by_column(scale, &jobs_at(often(), often()));
+        let last = Time::from_timestamp(last * 60, 0).unwrap_or(scale.until);
+        for column in scale.column(last).map_or(0, |last| last + 1)..scale.columns {
+            let like = scale.column(scale.day_before(column, last));
+            if let Some(jobs) = like.and_then(|like| among_often.get(&like)) {
+                let most = columns.entry(column).or_insert(0);
+                *most = (*most).max(*jobs);
+            }
+        }
     }
+    columns
+}
+
+/// The minutes at which a job is due.
+struct Minutes {
+    known: Vec<i64>,
+    /// Whether there are more than were fetched.
+    goes_on: bool,
+}
+
+impl Minutes {
+    fn of(lane: &TimelineRow) -> Self {
+        let mut known: Vec<i64> = lane.slots.iter().map(|at| at.timestamp().div_euclid(60)).collect();
+        known.dedup();
+        Self { known, goes_on: lane.slots.len() >= MOST_MARKS }
+    }
+
+    /// Whether it is due at a minute behind those that are known.
+    fn is_due_later(&self, minute: i64) -> bool {
+        const DAY: i64 = 24 * 60;
+        let behind = self.known.last().map_or(0, |last| minute - last);
+        let days = (behind + DAY - 1).div_euclid(DAY);
+        behind > 0 && self.known.binary_search(&(minute - days * DAY)).is_ok()
+    }
+}
+
+/// How many jobs are due at each minute that is known of one.
+fn jobs_at<'a>(
+    lanes: impl Iterator<Item = &'a Minutes>,
+    often: impl Iterator<Item = &'a Minutes> + Clone,
+) -> BTreeMap<i64, usize> {
+    let mut jobs_at: BTreeMap<i64, usize> = BTreeMap::new();
+    lanes.flat_map(|lane| &lane.known).for_each(|minute| *jobs_at.entry(*minute).or_insert(0) += 1);
+    for (minute, jobs) in &mut jobs_at {
+        *jobs += often.clone().filter(|lane| lane.is_due_later(*minute)).count();
+    }
+    jobs_at
+}
+
+/// The most jobs of a minute in each column, where there are several.
+fn most_by_column(scale: &Scale, jobs_at: &BTreeMap<i64, usize>) -> BTreeMap<u16, usize> {
     let mut columns = BTreeMap::new();
-    for (minute, jobs) in jobs_at.into_iter().filter(|(_, jobs)| *jobs > 1) {
+    for (minute, jobs) in jobs_at.iter().filter(|(_, jobs)| **jobs > 1) {
         let at = Time::from_timestamp(minute * 60, 0);
         if let Some(column) = at.and_then(|at| scale.column(at)) {
             let most = columns.entry(column).or_insert(0);
-            *most = jobs.max(*most);
+            *most = (*most).max(*jobs);
         }
     }
     columns
@@ -258,7 +314,7 @@ fn draw_meeting(paint: &mut Paint<'_>, row: Rect, meeting: &BTreeMap<u16, usize>
 
 /// How many lanes the timeline has; none: it is not shown.
 pub(in crate::console::ui) fn lanes(model: &Model) -> Option<usize> {
-    (model.cron.timeline != Timeline::Hidden).then_some(model.cron.lanes.rows.len())
+    (model.cron.timeline != Timeline::Hidden).then(|| model.cron.shown_lanes().len())
 }
 
 #[cfg(test)]
@@ -286,5 +342,26 @@ mod tests {
         let by_day = columns(&|minute| (8..18).contains(&(minute / 60 % 24)));
         let expected = (0..96).filter(|column| (4..9).contains(&(column % 12)));
         assert_eq!(by_day.into_keys().collect::<Vec<u16>>(), expected.collect::<Vec<u16>>());
+    }
+    #[test]
+    fn jobs_that_are_due_each_minute_meet_to_the_end_of_the_week() {
+        let from: Time = "2026-11-29T00:00:00Z".parse().unwrap();
+        let scale = Scale { from, until: from + TimeDelta::days(8), now: from, columns: 96 };
+        let lane = |slots: Vec<Time>| TimelineRow {
+            job: "a".parse().unwrap(),
+            name: "a".to_owned(),
+            state: JobState::Scheduled,
+            firing: Firing::On,
+            slots,
+            past: Vec::new(),
+        };
+        let minutely =
+            || lane((0..MOST_MARKS as i64).map(|minute| from + TimeDelta::minutes(minute)).collect());
+        let (one, another, weekly) = (minutely(), minutely(), lane(vec![from + TimeDelta::days(6)]));
+        let meeting = meeting(&[&one, &another, &weekly], &scale);
+        assert_eq!(meeting.len(), 96);
+        let of_three: Vec<u16> =
+            meeting.into_iter().filter(|(_, jobs)| *jobs == 3).map(|(column, _)| column).collect();
+        assert_eq!(of_three, [72], "the weekly one meets them once");
     }
 }

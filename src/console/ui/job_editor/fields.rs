@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use crate::console::app::focus::Target;
 use crate::console::app::job_editor::{Field, Fold, JobEditor, Kind, Value};
 use crate::console::app::text::TextField;
+use crate::console::app::words::count;
 use crate::console::ui::layout::{from_left, from_top};
 use crate::console::ui::paint::{Focused, Paint, to_cells};
 use crate::console::ui::theme::Role;
@@ -125,7 +126,7 @@ fn draw_lines(paint: &mut Paint<'_>, area: Rect, text: &TextField, field: Field,
         return composer::draw_field(paint, area, text, focused);
     }
     let lines = text.lines();
-    let more = if lines.len() > 1 { format!("+{} lines", lines.len() - 1) } else { String::new() };
+    let more = if lines.len() > 1 { format!("+{}", count(lines.len() - 1, "line")) } else { String::new() };
     paint.row(area, 0).right(&more, Role::Quiet).put(&lines[0], Role::Input);
 }
 

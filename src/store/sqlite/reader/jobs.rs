@@ -302,6 +302,7 @@ impl Reader<'_> {
                 words: String::new(),
                 zone: String::new(),
                 next: None,
+                running_since: None,
                 last: None,
                 last_run: None,
                 failures: 0,
@@ -343,6 +344,7 @@ impl Reader<'_> {
             words: schedule.map(|schedule| schedule.words()).unwrap_or_default(),
             zone: standing.zone.name().to_owned(),
             next: standing.ahead.next,
+            running_since: self.running_since(found)?,
             last: self.executions(Some(id), None, 1)?.pop(),
             last_run: judged.map(|index| runs.swap_remove(index)),
             failures: standing.failures,
@@ -350,6 +352,14 @@ impl Reader<'_> {
             durations,
             missing_sources,
         })
+    }
+
+    fn running_since(&self, found: &Found) -> Result<Option<Time>> {
+        if found.open.busy == 0 {
+            return Ok(None);
+        }
+        let since = "SELECT min(began_at) AS began_at FROM executions WHERE job = ?1 AND state = 'running'";
+        self.only(since, (&found.id,), |row| optional_time(row, "began_at"))
     }
 
     /// The jobs whose output a job reads that are not in the file.
@@ -445,11 +455,11 @@ fn word_of_rank(rank: u8) -> &'static str {
     match rank {
         0 => "error",
         1 => "fails",
-        2 => "runs",
-        3 => "waits",
-        4 => "scheduled",
-        5 => "paused",
-        6 => "completed",
-        _ => "vanished",
+        2 => "vanished",
+        3 => "runs",
+        4 => "waits",
+        5 => "scheduled",
+        6 => "paused",
+        _ => "completed",
     }
 }
