@@ -1,5 +1,6 @@
-//! The openai backend against servers that others wrote: a mock with faults, and llama.cpp with a
-//! small model. Both are installed by `.ci/peers.sh`; a test whose peer is missing is ignored.
+//! The backends against what others wrote: the openai backend against a mock with faults and against llama.cpp
+//! with a small model, the acp backend against agents that people use, which talk to the mock. All are
+//! installed by `.ci/peers.sh`; a test whose peer is missing is ignored.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,10 +10,11 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentError, AgentEvent, Backend};
+use switchboard::agent::{AgentError, AgentEvent, Backend, Children, Handle};
 use switchboard::config::{AgentConfig, BackendKind, ToolName};
+use switchboard::domain::approval::Decision;
 
-use crate::stage::{Call, Played, build, config, real};
+use crate::stage::{Call, Played, build, config, real, session};
 
 pub fn tests() -> Vec<Trial> {
     let mock = vec![
@@ -31,11 +33,74 @@ pub fn tests() -> Vec<Trial> {
         real("small_model_stops_when_the_turn_is_stopped", model_stops),
         real("small_model_refuses_more_than_its_context", model_refuses),
     ];
-    let ignore = |tests: Vec<Trial>, peer: &Path| {
-        let missing = !peer.exists();
+    let agent = |kind: Kind| {
+        let named = |what: &str| format!("{}_{what}", kind.name);
+        vec![
+            real(&named("answers_lives_on_and_asks_before_it_runs_a_command"), move || agent_works(kind)),
+            real(&named("is_not_let_do_what_is_denied"), move || agent_is_denied(kind)),
+            real(&named("goes_on_in_its_session_after_a_kill"), move || agent_is_taken_up_again(kind)),
+        ]
+    };
+    let ignore = |tests: Vec<Trial>, peers: &[PathBuf]| {
+        let missing = peers.iter().any(|peer| !peer.exists());
         tests.into_iter().map(move |test| test.with_ignored_flag(missing))
     };
-    ignore(mock, &mock_program()).chain(ignore(model, &model_package())).collect()
+    ignore(mock, &[mock_program()])
+        .chain(ignore(model, &[model_package()]))
+        .chain(ignore(agent(HERMES), &[mock_program(), hermes_program()]))
+        .chain(ignore(agent(OPENCODE), &[mock_program(), opencode_program()]))
+        .collect()
+}
+
+fn hermes_program() -> PathBuf {
+    root().join("target/peers/hermes/bin/hermes-acp")
+}
+
+fn opencode_program() -> PathBuf {
+    root().join("target/peers/node_modules/.bin/opencode")
+}
+
+/// An agent that people use.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    /// What it calls its tool that runs commands.
+    tool: &'static str,
+    /// How it is called so that it keeps all in a folder and asks a server.
+    argv: fn(&Path, &str) -> Vec<String>,
+}
+
+const HERMES: Kind = Kind { name: "hermes", tool: "terminal", argv: hermes };
+const OPENCODE: Kind = Kind { name: "opencode", tool: "bash", argv: opencode };
+
+fn hermes(folder: &Path, url: &str) -> Vec<String> {
+    let settings = json!({"model": {
+        "default": "any", "provider": "custom", "base_url": format!("{url}/v1"), "api_key": "none",
+    }});
+    fs::write(folder.join("config.yaml"), settings.to_string()).unwrap();
+    let home = format!("HERMES_HOME={}", folder.display());
+    ["env", &home, hermes_program().to_str().unwrap()].map(str::to_owned).to_vec()
+}
+
+fn opencode(folder: &Path, url: &str) -> Vec<String> {
+    let settings = json!({
+        "model": "mock/any", "small_model": "mock/any", "autoupdate": false, "share": "disabled",
+        "permission": {"bash": "ask"},
+        "provider": {"mock": {
+            "npm": "@ai-sdk/openai-compatible", "name": "mock", "models": {"any": {"name": "any"}},
+            "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
+        }},
+    });
+    let file = folder.join("opencode.json");
+    fs::write(&file, settings.to_string()).unwrap();
+    let variables = [
+        format!("OPENCODE_CONFIG={}", file.display()),
+        format!("HOME={}", folder.display()),
+        "OPENCODE_DISABLE_AUTOUPDATE=1".to_owned(),
+        "OPENCODE_DISABLE_MODELS_FETCH=1".to_owned(),
+    ];
+    let program = [opencode_program().to_str().unwrap().to_owned(), "acp".to_owned()];
+    ["env".to_owned()].into_iter().chain(variables).chain(program).collect()
 }
 
 fn mock_program() -> PathBuf {
@@ -76,6 +141,11 @@ impl Peer {
     }
 
     fn mock(flags: &[&str]) -> Self {
+        Self::mock_for("terminal", flags)
+    }
+
+    /// A mock whose model runs commands by a tool of this name.
+    fn mock_for(tool: &str, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let answer = json!({"content": "A café has room for the four of us 🦀."});
         let call = json!({"toolCalls": [{"name": "rm", "arguments": {"path": "/"}}]});
@@ -83,10 +153,15 @@ impl Peer {
             {"name": "search_files", "arguments": {"pattern": "soup"}},
             {"name": "read_file", "arguments": {"path": "menu.txt"}},
         ]});
+        let clean = json!({"toolCalls": [
+            {"name": tool, "arguments": {"command": "rm -rf rest", "description": "Removes the rest"}},
+        ]});
         let soup = json!({"content": "There is soup."});
         let fixtures = json!({"fixtures": [
             {"match": {"userMessage": "table for four"}, "response": answer},
             {"match": {"userMessage": "call a tool"}, "response": call},
+            {"match": {"userMessage": "clean up", "hasToolResult": false}, "response": clean},
+            {"match": {"userMessage": "clean up", "hasToolResult": true}, "response": {"content": "As you say."}},
             {"match": {"userMessage": "the menu", "hasToolResult": false}, "response": look},
             {"match": {"userMessage": "the menu", "toolResultContains": "soup"}, "response": soup},
         ]});
@@ -95,6 +170,12 @@ impl Peer {
         let mut command = Command::new(mock_program());
         command.args(["--port", "0", "--chunk-size", "3", "--fixtures"]).arg(file).args(flags);
         Self::start(&mut command, folder)
+    }
+
+    /// The requests that a mock was sent.
+    async fn journal(&self) -> Value {
+        let journal = reqwest::get(format!("{}/__aimock/journal", self.url)).await.unwrap();
+        serde_json::from_str(&journal.text().await.unwrap()).unwrap()
     }
 
     fn model(context: u32, longest_answer: u32) -> Self {
@@ -143,8 +224,7 @@ async fn mock_answers() {
 async fn mock_is_sent_everything() {
     let peer = Peer::mock(&[]);
     Call::new("a table for four").after(&[("hello", "hi there")]).play(&*peer.backend()).await;
-    let journal = reqwest::get(format!("{}/__aimock/journal", peer.url)).await.unwrap();
-    let journal: Value = serde_json::from_str(&journal.text().await.unwrap()).unwrap();
+    let journal = peer.journal().await;
     let messages = &journal[0]["body"]["messages"];
     let expected = json!([
         {"role": "user", "content": "hello"},
@@ -234,4 +314,94 @@ async fn model_refuses() {
     let peer = Peer::model(256, 24);
     let played = Call::new(&"word ".repeat(2000)).play(&*peer.backend()).await;
     assert!(played.failure().contains("context"), "{}", played.failure());
+}
+
+/// An agent that asks a mock, and works in a folder of its own.
+struct RealAgent {
+    peer: Peer,
+    folder: tempfile::TempDir,
+    handle: Box<dyn Handle>,
+    said: Vec<(String, String)>,
+}
+
+impl RealAgent {
+    async fn new(kind: Kind) -> Self {
+        let (peer, folder) = (Peer::mock_for(kind.tool, &[]), tempfile::tempdir().unwrap());
+        let work = folder.path().join("work");
+        fs::create_dir(&work).unwrap();
+        let mut config = config(BackendKind::Acp);
+        config.acp.argv = (kind.argv)(folder.path(), &peer.url);
+        config.acp.workdir = Some(work);
+        let handle = build(&config).open(&session()).await.unwrap();
+        Self { peer, folder, handle, said: Vec::new() }
+    }
+
+    async fn play(&mut self, call: Call) -> Played {
+        let before: Vec<(&str, &str)> = self.said.iter().map(|(q, a)| (q.as_str(), a.as_str())).collect();
+        let (message, call) = (call.message.clone(), call.after(&before));
+        let played = call.play_on(&mut *self.handle, async |_| {}).await;
+        self.said.push((message, played.text()));
+        played
+    }
+
+    fn rest(&self) -> PathBuf {
+        self.folder.path().join("work/rest")
+    }
+}
+
+async fn agent_works(kind: Kind) {
+    let mut agent = RealAgent::new(kind).await;
+    let played = agent.play(Call::new("a table for four")).await;
+    assert_eq!(played.end, Ok(()), "{:?}", played.events);
+    assert!(played.text().starts_with("A café has room for the four of us"), "{:?}", played.events);
+    assert!(pieces(&played) > 1, "{:?}", played.events);
+    assert!(played.notices().is_empty(), "{:?}", played.notices());
+    fs::create_dir(agent.rest()).unwrap();
+    let (call, mut questions) = Call::new("clean up").answered_by([Decision::Once]);
+    let played = agent.play(call).await;
+    assert_eq!((played.end.clone(), played.text().trim()), (Ok(()), "As you say."), "{:?}", played.events);
+    let question = questions.recv().await.unwrap();
+    assert_eq!((question.tool.as_str(), question.what.as_str()), ("execute", "rm -rf rest"));
+    let calls: Vec<&AgentEvent> =
+        played.events.iter().filter(|event| matches!(event, AgentEvent::ToolCall { .. })).collect();
+    let [AgentEvent::ToolCall { name, arguments, .. }] = calls[..] else { panic!("{calls:?}") };
+    assert!(name == "execute" && arguments.contains("rm -rf rest"), "{calls:?}");
+    let done = |event: &AgentEvent| matches!(event, AgentEvent::ToolResult { ok: true, .. });
+    assert!(played.events.iter().any(done), "{:?}", played.events);
+    assert!(!agent.rest().exists(), "it was allowed");
+    agent.handle.close().await;
+}
+
+async fn agent_is_denied(kind: Kind) {
+    let mut agent = RealAgent::new(kind).await;
+    fs::create_dir(agent.rest()).unwrap();
+    let (call, mut questions) = Call::new("clean up").answered_by([Decision::Denied { why: None }]);
+    let played = agent.play(call).await;
+    assert!(questions.recv().await.is_some(), "{played:?}");
+    assert!(agent.rest().exists(), "it was denied");
+    agent.handle.close().await;
+}
+
+async fn agent_is_taken_up_again(kind: Kind) {
+    let mut agent = RealAgent::new(kind).await;
+    let (children, mut new) = Children::channel();
+    let pid = tokio::spawn(async move {
+        let child = new.recv().await.unwrap();
+        let pid = child.identity.pid;
+        child.keep();
+        pid
+    });
+    let played = agent.play(Call::new("a table for four").with_children(children)).await;
+    assert_eq!(played.end, Ok(()), "{:?}", played.events);
+    let group = format!("-{}", pid.await.unwrap());
+    assert!(Command::new("kill").args(["-9", "--", &group]).status().unwrap().success());
+    let lost = Call::new("a table for four").play_on(&mut *agent.handle, async |_| {}).await;
+    assert!(matches!(lost.end, Err(AgentError::Broken(_))), "{lost:?}");
+    let played = agent.play(Call::new("again a table for four")).await;
+    assert_eq!(played.end, Ok(()), "{:?}", played.events);
+    assert!(played.notices().is_empty(), "it remembers by itself: {:?}", played.notices());
+    let journal = agent.peer.journal().await;
+    let last = journal.as_array().unwrap().last().unwrap()["body"]["messages"].to_string();
+    assert!(last.matches("a table for four").count() >= 2, "{last}");
+    agent.handle.close().await;
 }

@@ -186,6 +186,12 @@ impl Connection {
         AgentError::Broken(self.with_last_words(&how))
     }
 
+    /// What went wrong: that the process is gone, if it is, else this.
+    pub(super) async fn lost_or(&mut self, error: AgentError) -> AgentError {
+        let gone = timeout(LAST_BREATH, self.exit.wait_for(Option::is_some)).await.is_ok();
+        if gone { self.lost().await } else { error }
+    }
+
     /// `NAME how`, and what it said last on its standard error.
     pub(super) fn with_last_words(&self, how: &str) -> String {
         let said = lock(&self.shared.complaint).last_lines();

@@ -54,7 +54,9 @@ pub(super) struct Fault {
 /// # Errors
 /// Why it is no message, in words.
 pub(super) fn read(line: &str) -> Result<Message, String> {
-    let value: Value = serde_json::from_str(line).map_err(|_| format!("{:?} is no JSON", excerpt(line)))?;
+    let value: Value = serde_json::from_str(line)
+        .or_else(|_| serde_json::from_str(&with_whole_characters(line)))
+        .map_err(|_| format!("{:?} is no JSON", excerpt(line)))?;
     let Value::Object(mut fields) = value else {
         return Err(format!("{:?} is no JSON object", excerpt(line)));
     };
@@ -73,6 +75,34 @@ pub(super) fn read(line: &str) -> Result<Message, String> {
             Ok(Message::Reply { id, result })
         }
     }
+}
+
+/// A line whose half characters are marked. Agents that count in UTF-16 cut an emoji between two messages, and
+/// then each holds the escape of one half, which is no JSON.
+fn with_whole_characters(line: &str) -> String {
+    let mut whole = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        whole.push_str(before);
+        let (length, is_half) = match (half(escape, 0xD800), half(escape, 0xDC00)) {
+            (true, _) if escape.get(6..).is_some_and(|next| half(next, 0xDC00)) => (12, false),
+            (false, false) => (escape.chars().take(2).map(char::len_utf8).sum(), false),
+            _ => (6, true),
+        };
+        let (taken, behind) = escape.split_at(length);
+        whole.push_str(if is_half { "\\ufffd" } else { taken });
+        rest = behind;
+    }
+    whole.push_str(rest);
+    whole
+}
+
+/// Whether a text begins with the escape of a half character of the kind that begins at `first`.
+fn half(text: &str, first: u32) -> bool {
+    let code = text.strip_prefix("\\u").and_then(|text| text.get(..4));
+    let code = code.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    code.is_some_and(|code| (first..first + 0x400).contains(&code))
 }
 
 /// The number of a request; some agents give it back as text.
@@ -254,6 +284,24 @@ mod tests {
         assert!(read("Loading model...").unwrap_err().contains("is no JSON"));
         assert!(read("[1]").unwrap_err().contains("no JSON object"));
         assert!(read(r#"{"id":null,"result":1}"#).unwrap_err().contains("answers nothing"));
+    }
+
+    #[test]
+    fn a_character_that_was_cut_in_two_costs_no_more_than_itself() {
+        let table = [
+            (r"a\ud83e", "a\u{FFFD}"),
+            (r"\udd80 b", "\u{FFFD} b"),
+            (r"\ud83e\ud83e\udd80\n", "\u{FFFD}🦀\n"),
+            (r"\\ud83e \ud83e", "\\ud83e \u{FFFD}"),
+        ];
+        for (escaped, text) in table {
+            let told = read(&format!(r#"{{"method":"m","params":"{escaped}"}}"#));
+            let expected = Message::Notification { method: "m".to_owned(), params: json!(text) };
+            assert_eq!(told, Ok(expected), "{escaped}");
+        }
+        for broken in [r#"{"a":"\ud83e"#, r#"{"a":"\ud8"}"#, "\\", "\\ü"] {
+            assert!(read(broken).is_err(), "{broken}");
+        }
     }
 
     #[test]

@@ -191,7 +191,9 @@ impl AcpHandle {
         if live.agent.connection.is_gone() {
             return Err(live.agent.connection.lost().await);
         }
-        keep(&live.agent.connection, turn).await?;
+        if let Err(refused) = keep(&live.agent.connection, turn).await {
+            return Err(live.agent.connection.lost_or(refused).await);
+        }
         if let Memory::UpTo(message) = &live.memory
             && !ends_with(&turn.history, message)
         {

@@ -83,8 +83,8 @@ mod tests {
         let short = of_all(&steps(2, "")).unwrap();
         assert!(short.contains("User: q0\n\nYou: a0 \n\nUser: q1\n\nYou: a1"), "{short}");
         let long = of_all(&steps(100, &"x".repeat(5_000))).unwrap();
-        assert!(long.contains("You: a99") && !long.contains("You: a90"), "{long}");
-        assert!(long.contains("without the 192 entries before"), "{long}");
+        let told = ["You: a97", "You: a99", "without the 194 entries before"];
+        assert!(told.iter().all(|part| long.contains(part)) && !long.contains("You: a96"));
         assert!(long.chars().count() < MOST_CHARS + 1_000);
     }
 

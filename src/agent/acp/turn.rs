@@ -128,6 +128,8 @@ impl Running<'_> {
                 break How::Lost(lost);
             }
         };
+        let rest = self.updates.rest();
+        self.tell(rest).await;
         Ended { how, stopped: self.stopped.map(|(why, _)| why), said: self.said }
     }
 
@@ -169,6 +171,8 @@ impl Running<'_> {
                 self.prompt.connection.send(message::reply(id, permission::cancelled()))
             }
             Heard::Permission { id, params } => {
+                let events = self.updates.asked(params.get("toolCall").unwrap_or(&Value::Null));
+                self.tell(events).await;
                 let request = Request::read(id, &params, self.prompt.folder);
                 self.asks(request).await
             }
@@ -181,7 +185,12 @@ impl Running<'_> {
             tracing::debug!(session, "an update of another session");
             return;
         }
-        for event in self.updates.take(params.get("update").unwrap_or(&Value::Null)) {
+        let events = self.updates.take(params.get("update").unwrap_or(&Value::Null));
+        self.tell(events).await;
+    }
+
+    async fn tell(&mut self, events: Vec<AgentEvent>) {
+        for event in events {
             self.said = Said::Something;
             // Where nobody listens any more, the turn is stopped.
             let _ = self.prompt.output.send(event).await;

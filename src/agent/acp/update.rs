@@ -1,8 +1,8 @@
 //! What an agent tells of its work: its updates as events of a turn.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::agent::AgentEvent;
 use crate::domain::event::excerpt;
@@ -10,6 +10,8 @@ use crate::domain::event::excerpt;
 /// The updates of one turn so far.
 #[derive(Debug, Default)]
 pub(super) struct Updates {
+    /// Calls whose input may not be whole yet: they do not act before another word of them.
+    pending: BTreeMap<String, Map<String, Value>>,
     called: HashSet<String>,
     ended: HashSet<String>,
     plan: String,
@@ -30,14 +32,26 @@ impl Updates {
         }
     }
 
+    /// A call that is asked about is whole.
+    pub(super) fn asked(&mut self, call: &Value) -> Vec<AgentEvent> {
+        let known = self.pending.contains_key(text(call, "toolCallId"));
+        if known { self.call(call).into_iter().collect() } else { Vec::new() }
+    }
+
+    /// The calls that never got further than their announcement.
+    pub(super) fn rest(&mut self) -> Vec<AgentEvent> {
+        let pending: Vec<Value> = self.pending.values().cloned().map(Value::Object).collect();
+        pending.iter().filter_map(|call| self.call(call)).collect()
+    }
+
     /// A call is told once, and its end once, whichever update comes first.
     fn tool(&mut self, update: &Value) -> Vec<AgentEvent> {
         let call = text(update, "toolCallId").to_owned();
-        let mut events = Vec::new();
-        if self.called.insert(call.clone()) {
-            let (name, arguments) = (tool_name(update).to_owned(), arguments(update));
-            events.push(AgentEvent::ToolCall { call: call.clone(), name, arguments });
+        if text(update, "status") == "pending" && !self.called.contains(&call) {
+            self.merge(update);
+            return Vec::new();
         }
+        let mut events: Vec<AgentEvent> = self.call(update).into_iter().collect();
         let ok = match text(update, "status") {
             "completed" => true,
             "failed" => false,
@@ -47,6 +61,28 @@ impl Updates {
             events.push(AgentEvent::ToolResult { call, ok, output: output(update) });
         }
         events
+    }
+
+    fn call(&mut self, update: &Value) -> Option<AgentEvent> {
+        let call = text(update, "toolCallId").to_owned();
+        if !self.called.insert(call.clone()) {
+            return None;
+        }
+        let whole = Value::Object(self.merge(update));
+        self.pending.remove(&call);
+        let (name, arguments) = (tool_name(&whole).to_owned(), arguments(&whole));
+        Some(AgentEvent::ToolCall { call, name, arguments })
+    }
+
+    /// What is known of a call, with what this update says anew.
+    fn merge(&mut self, update: &Value) -> Map<String, Value> {
+        let known = self.pending.entry(text(update, "toolCallId").to_owned()).or_default();
+        for (name, value) in update.as_object().into_iter().flatten() {
+            if !value.is_null() {
+                known.insert(name.clone(), value.clone());
+            }
+        }
+        known.clone()
     }
 
     /// The plan stands among the reasoning, each time that it is another.
@@ -159,8 +195,10 @@ mod tests {
             call("tool_call", json!({"title": "ls", "rawInput": {"command": "ls"}, "status": "pending"}));
         let (call_id, name) = ("c".to_owned(), "execute".to_owned());
         let arguments = r#"{"command":"ls"}"#.to_owned();
-        assert_eq!(take(updates, begun), [AgentEvent::ToolCall { call: call_id, name, arguments }]);
-        assert_eq!(take(updates, call("tool_call_update", json!({"status": "in_progress"}))), []);
+        assert_eq!(take(updates, begun), [], "its input may not be whole");
+        let runs = call("tool_call_update", json!({"status": "in_progress"}));
+        let told = AgentEvent::ToolCall { call: call_id, name, arguments };
+        assert_eq!((take(updates, runs.clone()), take(updates, runs)), (vec![told], vec![]));
         let shown = json!([{"type": "content", "content": {"type": "text", "text": "a.txt"}},
             {"type": "diff", "path": "/a", "newText": "new"}]);
         let done = call("tool_call_update", json!({"status": "completed", "content": shown}));
@@ -181,6 +219,27 @@ mod tests {
             AgentEvent::ToolResult { call: "c".into(), ok: false, output: r#"{"error":"gone"}"#.into() },
         ];
         assert_eq!(take(&mut Updates::default(), update), expected);
+    }
+
+    #[test]
+    fn a_call_is_told_with_its_whole_input_once_it_acts_is_asked_about_or_is_left() {
+        let pending = |id: &str| {
+            json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "bash", "kind": "execute",
+                "status": "pending", "rawInput": {"cwd": "/"}})
+        };
+        let told = |id: &str, arguments: &str| AgentEvent::ToolCall {
+            call: id.into(),
+            name: "execute".into(),
+            arguments: arguments.into(),
+        };
+        let updates = &mut Updates::default();
+        assert_eq!([take(updates, pending("a")), take(updates, pending("b"))], [[], []]);
+        let question = json!({"toolCallId": "a", "kind": null, "rawInput": {"command": "ls"}});
+        assert_eq!(updates.asked(&question), [told("a", r#"{"command":"ls"}"#)]);
+        assert_eq!(updates.asked(&question), []);
+        assert_eq!(updates.asked(&json!({"toolCallId": "another"})), []);
+        assert_eq!(updates.rest(), [told("b", r#"{"cwd":"/"}"#)]);
+        assert_eq!(updates.rest(), []);
     }
 
     #[test]
