@@ -960,8 +960,10 @@ fn a_notice_covers_neither_the_composer_nor_the_row_with_the_focus() {
 fn a_notice_covers_no_job_and_no_tab() {
     let words =
         "health-check: its definition is not there any more, and this is a long way to say so ".repeat(2);
-    for (width, height) in [(80, 24), (120, 40), (160, 50)] {
-        let plain = jobs_at_work(width, height, "down");
+    for (width, height, keys) in
+        [(80, 24, "down"), (80, 24, "down t t"), (120, 40, "down"), (160, 50, "down")]
+    {
+        let plain = jobs_at_work(width, height, keys);
         let mut model = plain.clone();
         models::at_work().happens(&mut model, Msg::Notice(Tone::Warn, words.clone()));
         let (before, after) = (shown(&plain).text(), shown(&model).text());

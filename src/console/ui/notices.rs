@@ -56,9 +56,9 @@ struct Row<'m> {
     last: bool,
 }
 
-/// What notices lie over: the oldest words of the conversation, what is known of a job beside its row, or the list.
+/// What notices lie over: the oldest words of the conversation, what is known of a job beside its row, the timeline, or the list.
 fn region(layout: &Layout) -> Rect {
-    let pane = layout.conversation.or(layout.job).or(layout.list).or(layout.queue);
+    let pane = layout.conversation.or(layout.job).or(layout.timeline).or(layout.list).or(layout.queue);
     pane.map(|pane| pane.body).filter(|body| body.height > 0).unwrap_or(layout.tabs)
 }
 
