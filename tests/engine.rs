@@ -152,6 +152,21 @@ async fn a_steered_message_that_the_agent_did_not_take_in_runs_as_its_own_turn()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_busy_mode_that_was_set_for_a_session_goes_back_to_the_default() {
+    let world = World::new(busy(BusyMode::Replace)).await;
+    world.send("s", "work").await;
+    let _turn = world.turn_for("work").await;
+    world.type_into("s", "/busy queue").await.unwrap();
+    assert_eq!(world.ack("s", "one").await, "queued, 1st of 1");
+    let Ok(Reply::Done { words, .. }) = world.type_into("s", "/busy default").await else {
+        panic!("refused")
+    };
+    assert_eq!(words, "busy mode replace (default)");
+    assert_eq!(world.row("s").await.session.busy_mode, None);
+    assert_eq!(world.ack("s", "two").await, "next, when this turn ends");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_backend_that_takes_no_text_queues_it_and_says_so() {
     let world = World::new(busy(BusyMode::Steer)).await;
     world.send("s", "walk").await;

@@ -109,6 +109,7 @@ impl Client for StoreOnly {
                 }
                 Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| self.foretell(row)),
                 Answer::Session(Some(row)) => self.foretell(row),
+                Answer::Recovery(page) => page.pass_to(SystemClock.now()),
                 Answer::Jobs(JobAnswer::List(page)) => self.look_at_file(&mut page.file).await,
                 _ => {}
             }

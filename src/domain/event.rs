@@ -219,8 +219,8 @@ pub enum EventKind {
     },
     /// What a plain message does while a turn runs was set.
     BusyModeSet {
-        /// The mode.
-        mode: BusyMode,
+        /// The mode; none: back to the default.
+        mode: Option<BusyMode>,
     },
     /// A session asks for another model from its next turn on.
     ModelChosen {
@@ -515,6 +515,10 @@ impl EventKind {
                 let exit = exit.as_ref().map_or_else(String::new, |exit| format!("{}; ", exit.words()));
                 format!("engine started, pid {pid}: {exit}{cut} cut off before, {wait} waiting")
             }
+            // Before it was ever cut: a drain begins.
+            Self::SessionMarked { marker: Marker::ResumePending(_), cuts: 0 } => {
+                "marked: the next start resumes it if the drain cuts it".to_owned()
+            }
             Self::SessionMarked { marker: Marker::ResumePending(mark), cuts } => {
                 format!("to be resumed: {}, {} in a row", mark.reason.words(), count(*cuts as usize, "start"))
             }
@@ -574,7 +578,8 @@ impl EventKind {
             Self::SessionResumed { key } => format!("session resumed under {key}"),
             Self::Titled { title: Some(title) } => format!("titled {title:?}"),
             Self::Titled { title: None } => "title taken away".to_owned(),
-            Self::BusyModeSet { mode } => format!("busy mode {mode}"),
+            Self::BusyModeSet { mode: Some(mode) } => format!("busy mode {mode}"),
+            Self::BusyModeSet { mode: None } => "busy mode back to the default".to_owned(),
             Self::ModelChosen { model: Some(model) } => {
                 format!("asks for the model {model} from the next turn on")
             }

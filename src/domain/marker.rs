@@ -27,6 +27,13 @@ pub struct ResumePending {
     pub since: Time,
 }
 
+impl ResumePending {
+    /// Whether a drain made it while a turn ran that began then: only if that turn is cut, it goes on.
+    pub fn awaits_drain_of(&self, turn_began: Time) -> bool {
+        self.reason != ResumeReason::RestartInterrupted && self.since >= turn_began
+    }
+}
+
 /// What cut a session off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -251,7 +251,7 @@ impl HoldReason {
         match self {
             Self::Stopped => "held since /stop; /continue releases it",
             Self::BackendError => {
-                "held: the agent's backend fails; tried again by itself, /continue tries now"
+                "held: the agent's backend fails; what waits is tried by itself, or by /continue"
             }
             Self::Suspended => "held: the session is suspended; /unsuspend releases it",
             Self::BootGuard => "held for this start by the boot guard; /continue goes on",

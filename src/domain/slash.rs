@@ -63,8 +63,8 @@ pub enum Slash {
     Steer(String),
     /// Show the busy mode.
     ShowBusy,
-    /// Set the busy mode.
-    Busy(super::queue::BusyMode),
+    /// Set the busy mode; none: back to the default.
+    Busy(Option<super::queue::BusyMode>),
     /// Show the model that the session asks for.
     ShowModel,
     /// Choose the model that the session asks for; none: the setting's.
@@ -238,17 +238,20 @@ pub const TABLE: &[Spec] = &[
             ("queue", "it goes to the end of the queue"),
             ("interrupt", "it stops the running turn and runs next"),
             ("steer", "it is handed to the running turn, where the agent takes it"),
+            ("default", "what queue.busy_mode says for all sessions"),
         ],
         ..spec(
             "busy",
             "[MODE]",
-            "show or set what a message does while a turn runs: replace, queue, interrupt, steer",
+            "show or set what a message does while a turn runs: replace, queue, interrupt, steer, default",
             Allowed,
-            |text| {
-                if text.is_empty() {
-                    return Ok(Slash::ShowBusy);
-                }
-                text.parse().map(Slash::Busy).map_err(|_| "the modes are replace, queue, interrupt and steer")
+            |text| match text {
+                "" => Ok(Slash::ShowBusy),
+                "default" => Ok(Slash::Busy(None)),
+                mode => mode
+                    .parse()
+                    .map(|mode| Slash::Busy(Some(mode)))
+                    .map_err(|_| "the modes are replace, queue, interrupt, steer and default"),
             },
         )
     },
@@ -493,7 +496,8 @@ mod tests {
             ("/new! x", Slash::New { title: Some("x".to_owned()), ask: Ask::Never }),
             ("/reset!", Slash::New { title: None, ask: Ask::Never }),
             ("/busy", Slash::ShowBusy),
-            ("/busy interrupt", Slash::Busy(BusyMode::Interrupt)),
+            ("/busy interrupt", Slash::Busy(Some(BusyMode::Interrupt))),
+            ("/busy default", Slash::Busy(None)),
             ("/undo", Slash::Undo(1)),
             ("/undo 3", Slash::Undo(3)),
             ("/export json", Slash::Export(ExportFormat::Json)),

@@ -20,7 +20,7 @@ use crate::domain::Time;
 use crate::domain::api::{Drain, EngineHold, Update, Waited};
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::TurnId;
-use crate::domain::queue::Gate;
+use crate::domain::queue::{Ack, Gate};
 use crate::domain::recovery::AfterStop;
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, StopCause};
@@ -122,7 +122,7 @@ impl Conductor {
                 Some(order) = self.inbox.recv() => match order {
                     Order::Stop { why, then } => self.drain(&why, then, self.shared.now()),
                     Order::CutNow => self.cut(),
-                    Order::ProbeAt(at) => self.probe_at = at,
+                    Order::ProbeAt(at) => self.plan_probe(at),
                     Order::Closed => break,
                 },
                 Ok(()) = runs.changed() => self.note_runs(),
@@ -199,11 +199,13 @@ impl Conductor {
                 }
             }
             EventKind::QueueHeld { hold, .. } if hold.reason == HoldReason::BackendError => {
-                self.probe_at = match (self.probe_at, hold.probe_at) {
-                    (Some(a), Some(b)) => Some(a.min(b)),
-                    (a, b) => a.or(b),
-                };
+                self.plan_probe(hold.probe_at);
             }
+            // Something came to wait, perhaps where nothing did and no probe was planned.
+            EventKind::Accepted { ack: Ack::Queued { hold: Some(HoldReason::BackendError), .. }, .. }
+            | EventKind::Restored { .. }
+            | EventKind::Moved { .. }
+            | EventKind::CarriedOver { .. } => self.plan_probe(Some(self.shared.now())),
             EventKind::EngineHeld { why } => {
                 let held = EngineHold { since: event.at, why: why.clone() };
                 self.shared.change_status(|status| {
@@ -388,6 +390,14 @@ impl Conductor {
             self.index_at = None;
             self.index();
         }
+    }
+
+    /// Queues are tried at a time, or before it if that is planned already.
+    fn plan_probe(&mut self, at: Option<Time>) {
+        self.probe_at = match (self.probe_at, at) {
+            (Some(planned), Some(at)) => Some(planned.min(at)),
+            (planned, at) => planned.or(at),
+        };
     }
 
     /// Tries the queues whose backend is due, and learns when the next one is.

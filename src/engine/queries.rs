@@ -25,6 +25,7 @@ pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, Stor
             match &mut answer {
                 Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| complete(shared, row)),
                 Answer::Session(Some(row)) => complete(shared, row),
+                Answer::Recovery(page) => page.pass_to(shared.now()),
                 _ => {}
             }
             Ok(answer)

@@ -73,7 +73,11 @@ pub(super) async fn carry_out(
         Slash::Busy(mode) => {
             let session = live(shared, &key).await?.session.id;
             write(shared, move |store| store.set_busy_mode(&session, mode, at)).await?;
-            Ok(done(&format!("busy mode {mode}")))
+            let default = shared.settings.queue.busy_mode;
+            Ok(done(&match mode {
+                Some(mode) => format!("busy mode {mode}"),
+                None => format!("busy mode {default} (default)"),
+            }))
         }
         Slash::ShowModel => {
             let row = live(shared, &key).await?;

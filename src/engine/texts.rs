@@ -42,7 +42,7 @@ pub(super) fn status(
         ("title", session.title.clone().unwrap_or_else(|| "none; /title NAME gives one".to_owned())),
         ("asks", asks(row, clock)),
         ("runs", turn),
-        ("held", hold(session.hold.as_ref(), clock)),
+        ("held", hold(session.hold.as_ref(), row.queued, clock)),
         ("marker", marker(session, max_cuts, now, clock)),
         ("engine", gate(engine, clock)),
         ("next", waiting(row)),
@@ -95,11 +95,15 @@ fn waiting(row: &SessionRow) -> String {
     }
 }
 
-fn hold(hold: Option<&Hold>, clock: Clock<'_>) -> String {
+fn hold(hold: Option<&Hold>, queued: usize, clock: Clock<'_>) -> String {
     match hold {
         None => "none".to_owned(),
         Some(hold) => {
-            let probe = hold.probe_at.map(|at| format!(", tried next at {}", clock(at))).unwrap_or_default();
+            let probe = match hold.probe_at {
+                Some(_) if queued == 0 => ", nothing waits: the next message tries it".to_owned(),
+                Some(at) => format!(", tried next at {}", clock(at)),
+                None => String::new(),
+            };
             format!("{} (since {}{probe})", hold.reason.words(), clock(hold.since))
         }
     }
@@ -166,7 +170,8 @@ pub(super) fn queue(rows: &[QueueRow], held: Option<&Hold>, clock: Clock<'_>) ->
         lines.push("Nothing waits. /queue TEXT adds work.".to_owned());
     }
     if held.is_some() {
-        lines.push(hold(held, clock));
+        let queued = rows.iter().filter(|row| row.position.is_some()).count();
+        lines.push(hold(held, queued, clock));
     }
     lines.join("\n")
 }

@@ -97,7 +97,7 @@ pub trait Transitions: JobTransitions {
     fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()>;
 
     /// Begins one item of every queue whose backend is due to be probed. Returns when the next one
-    /// is due.
+    /// is due: where nothing waits, none is.
     fn probe_queues(&mut self, at: Time) -> Result<Option<Time>>;
 
     /// Sets the engine's gate: hold, release, stop, or the stop called off. Opening it begins, for
@@ -127,8 +127,8 @@ pub trait Transitions: JobTransitions {
     /// Names a session. The title is already cleaned; refuses one that another live session has.
     fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>>;
 
-    /// Sets the session's busy mode.
-    fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()>;
+    /// Sets the session's busy mode; none: the default of the run counts again.
+    fn set_busy_mode(&mut self, session: &SessionId, mode: Option<BusyMode>, at: Time) -> Result<()>;
 
     /// Chooses the model that a session's turns ask for from the next one on; none: the setting's.
     fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()>;

@@ -19,12 +19,12 @@ fn a_first_start_has_nothing_to_recover_and_a_clean_one_says_so() {
     let engine = place.serve(&[]);
     let first = place.done(&["recovery"]);
     assert!(first.starts_with("First start of this home, "), "{first}");
-    assert!(first.contains(". Nothing to recover.\n"), "{first}");
+    assert!(first.contains(". It found nothing to recover.\n"), "{first}");
     place.done(&["stop"]);
     engine.ended();
     let _engine = place.serve(&[]);
     let clean = place.done(&["recovery"]);
-    assert!(clean.starts_with("Stopped in order ") && clean.contains("Nothing was cut."), "{clean}");
+    assert!(clean.starts_with("Stopped in order ") && clean.contains("It found nothing cut off."), "{clean}");
 }
 
 #[test]
@@ -54,6 +54,19 @@ fn after_a_kill_the_cut_off_session_is_told_with_its_attempts_and_each_start_can
     let run = place.run(&["recovery", "--start", "nowhere"]);
     assert_eq!(run.code, 1);
     assert!(run.err.starts_with("switchboard: there is no start \"nowhere\""), "{run:?}");
+}
+
+#[test]
+fn after_a_stop_that_cut_a_turn_the_store_says_that_the_next_start_resumes_it() {
+    let place = Place::new();
+    place.write("config.toml", b"[engine]\ndrain_timeout_seconds = 1\n");
+    let engine = place.serve(&[]);
+    place.done(&["send", "--session", "nightly", "hang"]);
+    place.done(&["stop"]);
+    engine.ended();
+    let told = place.done(&["recovery"]);
+    let row = told.lines().find(|line| line.starts_with("nightly")).unwrap();
+    assert!(row.contains("the next start resumes it") && row.ends_with("\"hang\""), "{told}");
 }
 
 #[test]

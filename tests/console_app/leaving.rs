@@ -7,9 +7,11 @@ use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, Failure, Leave, Reach};
 use switchboard::console::app::overlay::{CardKind, Overlay};
 use switchboard::domain::api::{Command, Drain, Update, Waited};
+use switchboard::domain::marker::{Marker, ResumePending, ResumeReason};
 use switchboard::domain::queue::Gate;
 use switchboard::domain::recovery::AfterStop;
 
+use crate::support::recovered::marked;
 use crate::support::screen::{Screen, id, noon, running, session};
 
 fn two() -> Screen {
@@ -20,7 +22,7 @@ fn drains(screen: &mut Screen) {
     let mut status = screen.tables.engine.clone();
     status.gate = Gate::Stopping;
     status.drain = Some(Drain {
-        why: "asked in this window".into(),
+        why: "asked elsewhere".into(),
         then: AfterStop::End,
         since: noon(),
         until: noon() + chrono::TimeDelta::seconds(20),
@@ -193,4 +195,38 @@ fn the_offer_to_stop_a_turn_goes_when_it_is_no_longer_true() {
     screen.tables.sessions[0] = session("console", 1);
     screen.happens(Some(&id(1)), switchboard::domain::event::EventKind::EngineReleased);
     assert!(screen.model.notices.is_empty() && screen.model.armed.is_none(), "the turn has ended");
+}
+
+#[test]
+fn while_the_drain_waits_a_running_turn_is_told_as_marked_and_not_as_cut() {
+    let row = running(session("console", 1), 7);
+    let mark = ResumePending { reason: ResumeReason::ShutdownTimeout, since: noon() };
+    let row = marked(row, Marker::ResumePending(mark), 0);
+    let mut screen = Screen::on(vec![row]);
+    drains(&mut screen);
+    screen.press("esc v");
+    let card = screen.card();
+    assert!(card.contains("the next start resumes it if the drain cuts it"), "{card}");
+    assert!(!card.contains("cut off"), "{card}");
+}
+
+#[test]
+fn the_card_of_a_second_stop_names_nobody_whose_turn_ended_in_the_first() {
+    let mut screen = two();
+    drains(&mut screen);
+    let status = |screen: &mut Screen, change: &dyn Fn(&mut Drain)| {
+        let mut status = screen.tables.engine.clone();
+        change(status.drain.as_mut().unwrap());
+        screen.tables.engine = status.clone();
+        screen.tell(Msg::Update(Update::Engine(Box::new(status))));
+    };
+    let waited = screen.tables.engine.drain.clone().unwrap().waits_for;
+    status(&mut screen, &|drain| drain.waits_for.clear());
+    assert_eq!(screen.model.drained, ["console"]);
+    // The restart that followed: the next thing heard is another drain, for the same session.
+    status(&mut screen, &|drain| {
+        drain.since = noon() + chrono::TimeDelta::seconds(60);
+        drain.waits_for.clone_from(&waited);
+    });
+    assert!(screen.model.drained.is_empty(), "{:?}", screen.model.drained);
 }

@@ -122,3 +122,32 @@ fn the_border_says_that_the_next_message_starts_anew_and_why() {
     screen.happens(None, EventKind::EngineHeld { why: String::new() });
     assert_eq!(screen.border(), "STARTS ANEW (idle 25 h), queued, 1st: the engine is on hold");
 }
+
+#[test]
+fn what_is_foretold_is_asked_for_anew_when_its_time_has_passed() {
+    let idle_after = noon() + TimeDelta::minutes(1);
+    let keeps = Forecast {
+        next_message: Verdict::Keep,
+        idle_since: noon(),
+        idle_after: Some(idle_after),
+        boundary: None,
+    };
+    let mut screen = Screen::on(vec![SessionRow { forecast: Some(keeps), ..session("console", 1) }]);
+    assert_eq!(screen.border(), "runs at once");
+    screen.tables.change("console", |row| *row = due(row.clone(), ResetReason::Idle));
+    screen.wait(TimeDelta::seconds(59));
+    assert_eq!(screen.border(), "runs at once");
+    screen.wait(TimeDelta::seconds(3));
+    assert_eq!(screen.border(), "STARTS ANEW (idle 25 h), runs at once");
+    let asked = screen.tables.asked.len();
+    screen.wait(TimeDelta::minutes(30));
+    assert_eq!(screen.tables.asked.len(), asked, "once");
+}
+
+#[test]
+fn the_border_says_how_many_messages_a_new_beginning_leaves_behind() {
+    let mut row = marked(session("a", 1), stuck(noon()), 3);
+    row.queued = 2;
+    let screen = Screen::on(vec![row]);
+    assert_eq!(screen.border(), "STARTS ANEW (suspended), 2 waiting messages stay behind, runs at once");
+}

@@ -1,9 +1,11 @@
 //! The composer: what Enter will do, what became of it, and that no text is lost.
 
 use chrono::TimeDelta;
+use switchboard::console::app::action::Action;
 use switchboard::console::app::composer::AckState;
 use switchboard::console::app::enter_completes;
 use switchboard::console::app::focus::Pane;
+use switchboard::console::app::footer::footer;
 use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, Failure, Reach};
 use switchboard::console::app::overlay::Overlay;
@@ -179,6 +181,8 @@ fn a_slash_completes_with_tab_and_enter_and_a_complete_one_is_sent() {
     assert!(enter_completes(&screen.model));
     screen.types("p");
     assert!(!enter_completes(&screen.model), "the border says what is so: it is sent");
+    let enter = footer(&screen.model).into_iter().find(|hint| hint.action == Action::Send).unwrap();
+    assert_eq!(enter.title, "send");
     screen.press("enter");
     assert_eq!(screen.acts().len(), 2);
 }
@@ -341,7 +345,24 @@ fn the_completion_begins_with_what_can_be_done_now_and_offers_the_words_of_a_com
     busy.press("tab");
     assert_eq!(busy.draft(), "/busy interrupt");
     busy.press("ctrl-u").types("/busy ").press("tab");
-    assert_eq!(offered(&busy), ["replace", "queue", "interrupt", "steer"]);
+    assert_eq!(offered(&busy), ["replace", "queue", "interrupt", "steer", "default"]);
     busy.press("ctrl-u").types("/busy ").press("enter");
     assert_eq!(busy.acts(), [&submitted("/busy ", Intent::Plain)], "without a word Enter shows the mode");
+}
+
+#[test]
+fn what_is_said_under_the_composer_goes_when_it_is_true_no_more() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    let undo = Command::Unsuspend { session: id(1) };
+    screen.types("/suspend").press("enter");
+    screen.replies(Ok(Reply::Done { words: "suspended".into(), undo: Some(Box::new(undo)) }));
+    assert!(screen.ack().contains("takes it back (10 s)"), "{}", screen.ack());
+    screen.wait(TimeDelta::seconds(11));
+    assert_eq!(screen.ack(), "");
+    screen.types("/undo").press("enter");
+    screen.replies(Err(Failure::Refused("refused: a turn runs".into())));
+    screen.wait(TimeDelta::seconds(11));
+    assert_eq!(screen.ack(), "refused: a turn runs");
+    screen.wait(TimeDelta::minutes(1));
+    assert_eq!(screen.ack(), "");
 }

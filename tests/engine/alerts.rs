@@ -226,3 +226,16 @@ async fn until_gone(path: &Path) {
     };
     tokio::task::spawn_blocking(wait).await.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn with_nothing_waiting_a_dead_backend_is_tried_by_the_next_message_and_the_status_says_so() {
+    let world = World::new(Setup::default()).await;
+    backend_dies(&world, "s").await;
+    world.advance(3600).await;
+    let Ok(Reply::Shown { text, .. }) = world.type_into("s", "/status").await else { panic!("no text") };
+    let held = text.lines().find(|line| line.starts_with("held")).unwrap();
+    assert!(held.ends_with("nothing waits: the next message tries it)"), "{held}");
+    world.send("s", "/queue later").await;
+    world.turn_for("later").await.answer("alive again").await;
+    assert_eq!(world.overview().await.needs_you, 0);
+}

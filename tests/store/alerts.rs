@@ -310,3 +310,24 @@ fn a_start_whose_guard_is_open_lets_all_go_that_an_earlier_one_held() {
         assert!(bench.running(&session).is_some(), "what waited runs");
     });
 }
+
+#[test]
+fn a_dead_backend_is_probed_only_while_something_waits_for_it() {
+    on_each(|bench| {
+        let session = bench.send(message("a", "m1", 1)).session;
+        for seconds in 2..5 {
+            fail(bench, &session, seconds);
+            if seconds < 4 {
+                bench.send(message("a", "again", seconds));
+            }
+        }
+        assert_eq!(hold(bench, &session), Some(HoldReason::BackendError));
+        assert_eq!(bench.step(|t| t.probe_queues(at(1000))).unwrap(), None, "nothing waits");
+        bench.send(queued("a", "later", 2000));
+        assert!(bench.step(|t| t.probe_queues(at(2001))).unwrap().is_none(), "its one item runs");
+        assert!(bench.running(&session).is_some());
+        fail(bench, &session, 2002);
+        let next = bench.step(|t| t.probe_queues(at(2003))).unwrap();
+        assert_eq!(next, Some(at(2062)), "it waits again");
+    });
+}

@@ -162,7 +162,7 @@ fn queue_items_are_full_turns_in_order_and_the_answer_names_the_depth() {
 fn in_queue_mode_plain_messages_follow_in_order() {
     on_each(|bench| {
         let first = bench.send(plain("m1", 1));
-        bench.step(|t| t.set_busy_mode(&first.session, BusyMode::Queue, at(1))).unwrap();
+        bench.step(|t| t.set_busy_mode(&first.session, Some(BusyMode::Queue), at(1))).unwrap();
         for text in ["m2", "m3", "m4", "m5"] {
             bench.send(plain(text, 2));
         }
@@ -189,7 +189,7 @@ fn a_replaced_message_is_kept_told_and_can_be_put_back() {
 fn an_interrupting_message_stops_the_turn_once_and_runs_next() {
     on_each(|bench| {
         let first = bench.send(plain("m1", 1));
-        bench.step(|t| t.set_busy_mode(&first.session, BusyMode::Interrupt, at(1))).unwrap();
+        bench.step(|t| t.set_busy_mode(&first.session, Some(BusyMode::Interrupt), at(1))).unwrap();
         let x1 = bench.send(plain("x1", 2));
         assert_eq!(x1.ack, Ack::Next { interrupts: true, gate: Gate::Open });
         let x2 = bench.send(plain("x2", 2));
@@ -735,5 +735,22 @@ fn the_newest_start_also_tells_of_sessions_that_were_marked_before_or_since() {
             assert_eq!((row.verdict, &row.state), (None, &RecoveryState::GivenUp));
             bench.step(|t| t.open_run(&run(next, 9000))).unwrap();
         }
+    });
+}
+
+#[test]
+fn what_a_drain_cut_is_told_as_resumed_by_the_next_start_with_what_it_was() {
+    on_each(|bench| {
+        let session = bench.send(plain("back the database up", 1)).session;
+        let stop = NewGate::Stopping { why: "quit".to_owned(), mark: ResumeReason::ShutdownTimeout };
+        bench.step(|t| t.set_gate(&stop, at(2))).unwrap();
+        let turn = bench.running(&session).unwrap();
+        let row = |bench: &Bench<'_>| bench.ask(|q| q.recovery(None, 10)).sessions.remove(0);
+        assert_eq!(row(bench).state, RecoveryState::Runs { turn, since: at(1) });
+        bench.finish(end(turn, Outcome::Interrupted { cause: StopCause::Shutdown }, 3));
+        bench.step(|t| t.close_run(&run(1, 0).run, at(4))).unwrap();
+        let cut = row(bench);
+        assert_eq!(cut.state, RecoveryState::NextStart { until: at(3602) });
+        assert_eq!(cut.interrupted().as_deref(), Some("\"back the database up\""));
     });
 }

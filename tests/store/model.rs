@@ -1648,7 +1648,8 @@ impl Transitions for Model {
         if self.gate() != Gate::Open {
             return Ok(None);
         }
-        let probe_at = |kept: &Kept| kept.session.hold.and_then(|hold| hold.probe_at);
+        let probe_at =
+            |kept: &Kept| kept.session.hold.filter(|_| !kept.queue.is_empty()).and_then(|hold| hold.probe_at);
         let mut due: Vec<(Time, SessionId)> = Vec::new();
         for kept in &self.sessions {
             due.extend(probe_at(kept).filter(|due| *due <= at).map(|due| (due, kept.session.id.clone())));
@@ -1658,7 +1659,7 @@ impl Transitions for Model {
             let kept = self.kept_mut(&session);
             let later = at + probe_delay(kept.session.dead_turns);
             kept.session.hold.as_mut().unwrap().probe_at = Some(later);
-            if kept.running.is_none() && !kept.queue.is_empty() {
+            if kept.running.is_none() {
                 let item = kept.queue.remove(0);
                 let begun = self.begin(&session, item, true, at);
                 self.tell_begun(&begun);
@@ -1840,9 +1841,9 @@ impl Transitions for Model {
         Ok(())
     }
 
-    fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
+    fn set_busy_mode(&mut self, session: &SessionId, mode: Option<BusyMode>, at: Time) -> Result<()> {
         self.known(session)?;
-        self.kept_mut(session).session.busy_mode = Some(mode);
+        self.kept_mut(session).session.busy_mode = mode;
         self.tell(Some(session), EventKind::BusyModeSet { mode }, at);
         Ok(())
     }
@@ -2079,6 +2080,16 @@ impl Model {
         ended.unwrap_or(Outcome::Done)
     }
 
+    /// The message of the last turn of a session that is to be resumed.
+    fn cut_message(&self, kept: &Kept) -> Option<String> {
+        let Some(Marker::ResumePending(_)) = kept.session.marker else { return None };
+        let mut turns = self.turns.iter().rev();
+        let last = turns.find(|turn| turn.session == kept.session.id && !turn.is_place)?;
+        let cut = last.state != TurnState::Done && !self.is_resume(last.id);
+        let item = self.items.iter().find(|item| item.id == last.item).filter(|_| cut)?;
+        Some(excerpt(&item.text))
+    }
+
     fn recovery_row(&self, kept: &Kept, row: Option<&Recovery>) -> RecoveryRow {
         let session = &kept.session;
         let aftermath = Aftermath {
@@ -2088,6 +2099,10 @@ impl Model {
             marker: session.marker,
             due: if kept.resume_place.is_some() { Due::Yes } else { Due::No },
             hold: session.hold.map(|hold| hold.reason),
+            unjudged_until: session
+                .marker
+                .filter(|_| row.is_none())
+                .map(|marker| marker.since() + self.limits.freshness),
         };
         RecoveryRow {
             session: session.id.clone(),
@@ -2311,6 +2326,7 @@ impl Queries for Model {
                     let before = open.find(|row| row.session == kept.session.id && row.ended.is_none());
                     let (message, tool) =
                         before.map(|row| (row.message.clone(), row.tool.clone())).unwrap_or_default();
+                    let message = message.or_else(|| self.cut_message(kept));
                     RecoveryRow { message, tool, ..self.recovery_row(kept, None) }
                 }));
             }

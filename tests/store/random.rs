@@ -44,7 +44,7 @@ enum Op {
     Send { key: usize, intent: Intent, mode: ResetMode, notice: Notice },
     CarryOver { session: usize },
     AgentState { key: usize, state: usize },
-    BusyMode { session: usize, mode: BusyMode },
+    BusyMode { session: usize, mode: Option<BusyMode> },
     ChooseModel { session: usize, model: Option<&'static str> },
     Append { turn: usize, output: Vec<Output> },
     Finish { turn: usize, outcome: Outcome, tail: Vec<Output>, did_anything: bool, taken: usize },
@@ -166,7 +166,7 @@ fn op() -> impl Strategy<Value = Op> {
     let reset = || prop::sample::select(&ResetMode::ALL[..]);
     let notice = prop_oneof![3 => Just(Notice::Given), 1 => Just(Notice::Withheld)];
     let intent = prop_oneof![3 => Just(Intent::Plain), 3 => Just(Intent::Queue), 1 => Just(Intent::Steer)];
-    let mode = (0..BusyMode::ALL.len()).prop_map(|index| BusyMode::ALL[index]);
+    let mode = (0..=BusyMode::ALL.len()).prop_map(|index| BusyMode::ALL.get(index).copied());
     let gate = prop_oneof![
         1 => Just(NewGate::Hold("pause".to_owned())),
         3 => Just(NewGate::Release),

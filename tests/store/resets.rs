@@ -69,7 +69,9 @@ fn notices(bench: &Bench<'_>, session: &SessionId) -> Vec<String> {
 fn a_message_after_the_limit_begins_a_new_memory_under_the_same_key() {
     on_each(|bench| {
         let old = answered(bench);
-        bench.step(|t| t.set_busy_mode(&old, switchboard::domain::queue::BusyMode::Queue, at(3))).unwrap();
+        bench
+            .step(|t| t.set_busy_mode(&old, Some(switchboard::domain::queue::BusyMode::Queue), at(3)))
+            .unwrap();
         let kept = bench.send(by(IDLE, "still the same", 2 + HOUR));
         assert_eq!(kept.session, old);
         bench.finish(end(kept.begun.unwrap().turn, Outcome::Done, 3 + HOUR));

@@ -175,7 +175,7 @@ fn do_deed(model: &mut Model, deed: Deed) {
         Deed::StopAndQuit => {
             writing::save_draft(model);
             model.memory.quitting = true;
-            let why = "asked in this window".to_owned();
+            let why = "asked in the engine's own window".to_owned();
             acts::act(model, Command::Stop { why });
         }
         Deed::LeaveRunning => leave(model, Leave::EngineGoesOn),

@@ -5,7 +5,7 @@ use super::action::Action;
 use super::keymap::Context;
 use super::model::{Access, Link};
 use super::msg::Reach;
-use super::sessions::name_of;
+use super::sessions::{ListRow, name_of};
 use super::typing::key_name;
 use crate::domain::api::SessionRow;
 use crate::domain::marker::Marker;
@@ -97,7 +97,12 @@ fn enter(model: &Model) -> (String, Weight) {
         // A fresh memory is still empty: only the engine's gate can keep the message from running.
         Some(why) => {
             let (words, weight) = words(intent, &situation(model, None), None);
-            (format!("STARTS ANEW ({why}), {words}"), weight)
+            let behind = match model.front_row.as_ref().map_or(0, ListRow::waiting) {
+                0 => String::new(),
+                1 => "1 waiting message stays behind, ".to_owned(),
+                left => format!("{left} waiting messages stay behind, "),
+            };
+            (format!("STARTS ANEW ({why}), {behind}{words}"), weight)
         }
         None => {
             let row = model.front_row.as_ref();

@@ -2,6 +2,7 @@
 
 use super::msg::Ticket;
 use super::text::TextField;
+use crate::domain::Time;
 use crate::domain::id::SessionKey;
 
 /// The composer of one session.
@@ -39,6 +40,8 @@ pub struct AckLine {
 pub(super) enum Lasts {
     /// Until something else is written.
     UntilTyping,
+    /// So long, or until something else is written.
+    Till(Time),
     /// Until a turn ends: then `next` and `queued, 2nd` are so no more.
     UntilTurnEnds,
 }

@@ -30,7 +30,7 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     facts.extend(asks(model, row));
     facts.extend(row.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
     facts.extend(marker(model, row));
-    facts.extend(hold_of(row).iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)));
+    facts.extend(hold_of(row).iter().flat_map(|hold| queue_hold(model, hold, row.row.queued, Action::GoOn)));
     facts.extend(engine_hold(model));
     if let Some(error) = &row.last_error {
         facts.push(("last error", error.clone()));
@@ -167,6 +167,10 @@ pub(super) fn recovered(model: &Model, row: &Recovered) -> Vec<Fact> {
         RecoveryState::Runs { turn, .. } => {
             (format!("a successful answer of turn {turn}"), "what waits in its queue".to_owned())
         }
+        RecoveryState::NextStart { until } => (
+            format!("a start until {}, by itself; after that /continue", words::clock(model, *until)),
+            "its resume, then what waits in its queue".to_owned(),
+        ),
         RecoveryState::Failed { .. } | RecoveryState::Stale | RecoveryState::HeldByBootGuard => (
             format!(
                 "{} or /continue resumes it; an answer to a message of yours clears it",
@@ -217,7 +221,12 @@ pub(super) fn event(model: &Model, row: &LogRow) -> Vec<Fact> {
             facts.extend(alert(model, id));
             facts.extend(session.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
             facts.extend(
-                session.row.session.hold.iter().flat_map(|hold| queue_hold(model, hold, Action::GoOn)),
+                session
+                    .row
+                    .session
+                    .hold
+                    .iter()
+                    .flat_map(|hold| queue_hold(model, hold, session.row.queued, Action::GoOn)),
             );
             facts.push(("next", next(session)));
         }
@@ -233,7 +242,7 @@ fn waiting(model: &Model, row: &ItemRow, session: Option<&ListRow>) -> Vec<Fact>
     if let Some(hold) = session.and_then(|session| session.row.session.hold.as_ref())
         && item.lane == Lane::Queue
     {
-        facts.extend(queue_hold(model, hold, Action::PutBack));
+        facts.extend(queue_hold(model, hold, 1, Action::PutBack));
     }
     if let (true, Some(held)) = (facts.is_empty(), &row.held) {
         facts.push(("waits", held.clone()));
@@ -307,13 +316,12 @@ fn running(model: &Model, turn: &RunningTurn) -> String {
     format!("turn {} since {since} ({age}){}{stopping}", turn.turn, silent.unwrap_or_default())
 }
 
-/// The hold of a session's queue; `key` lets it go on.
-fn queue_hold(model: &Model, hold: &Hold, key: Action) -> [Fact; 2] {
-    let by_itself = match (hold.reason, hold.probe_at) {
-        (HoldReason::BackendError, Some(at)) => {
-            format!("tried again by itself at {}; ", words::clock(model, at))
-        }
-        _ => String::new(),
+/// The hold of a session's queue, in which so many items wait; `key` lets it go on.
+fn queue_hold(model: &Model, hold: &Hold, queued: usize, key: Action) -> [Fact; 2] {
+    let by_itself = match hold.probe_at {
+        Some(_) if queued == 0 => "nothing waits: the next message tries it; ".to_owned(),
+        Some(at) => format!("tried again by itself at {}; ", words::clock(model, at)),
+        None => String::new(),
     };
     [
         ("held", format!("since {}: {}", words::clock(model, hold.since), hold.reason.words())),
@@ -334,6 +342,13 @@ fn marker(model: &Model, row: &ListRow) -> Vec<Fact> {
             ("suspended", format!("since {since}: {}, {tries}", given_up.reason.words())),
             ("frees it", format!("{key} or /unsuspend; a message starts a new session")),
         ],
+        Marker::ResumePending(mark)
+            if row.row.turn.as_ref().is_some_and(|turn| mark.awaits_drain_of(turn.since)) =>
+        {
+            let frees = "its end within the drain, or the stop called off";
+            let marked = format!("{since}: the next start resumes it if the drain cuts it");
+            vec![("marked", marked), ("frees it", frees.to_owned())]
+        }
         Marker::ResumePending(mark) => {
             let frees = match (&row.row.turn, row.row.resume_place) {
                 (Some(_), _) => "a successful answer".to_owned(),

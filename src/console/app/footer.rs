@@ -10,7 +10,7 @@ use super::keymap::Context;
 use super::overlay::{CardKind, Overlay, Picker, PickerKind};
 use super::search::{filter_offers, filter_pane};
 use super::typing::chain;
-use super::{Model, alerts, approvals, asking, availability, cron, item_acts, job_editor};
+use super::{Model, alerts, approvals, asking, availability, completing, cron, item_acts, job_editor};
 
 /// A key in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,13 +88,11 @@ fn title(model: &Model, action: Action) -> String {
         return asking::card_title(&card.kind, action).to_owned();
     }
     let here = match action {
-        Action::Send => match model.composer().and_then(|composer| composer.popup.as_ref()) {
-            Some(_) => "complete",
-            None => match border(model).weight {
-                Weight::Replaces => "replace",
-                Weight::Stops => "stop and send",
-                Weight::Normal | Weight::Refused => "send",
-            },
+        Action::Send if completing::enter_completes(model) => "complete",
+        Action::Send => match border(model).weight {
+            Weight::Replaces => "replace",
+            Weight::Stops => "stop and send",
+            Weight::Normal | Weight::Refused => "send",
         },
         Action::Accept => match (model.overlays.last(), filter_offers(model)) {
             (Some(Overlay::NewSession(_)), _) => "create",

@@ -3,7 +3,7 @@
 use super::Model;
 use super::conversation::{Conversation, Scroll};
 use super::items::ItemList;
-use super::msg::{Pace, Question};
+use super::msg::{Effect, Pace, Question, Timer};
 use super::requests::mark_front;
 use super::sessions::ListRow;
 use super::writing;
@@ -11,6 +11,9 @@ use crate::domain::id::SessionKey;
 
 /// How many scroll places are remembered.
 const MOST_PLACES: usize = 256;
+
+/// A forecast is asked for anew so long after its time has passed: then it is surely another.
+const FORETOLD: chrono::TimeDelta = chrono::TimeDelta::seconds(1);
 
 /// Puts the session of a key in front. Draft, scroll place and cursor of the one before are kept.
 pub(super) fn show(model: &mut Model, key: &SessionKey) {
@@ -88,6 +91,11 @@ pub(super) fn set_row(model: &mut Model, mut row: Option<ListRow>) {
         // Nothing was ever said under this key: there is nothing to wait for.
         model.conversation.loaded = true;
         model.queue.loaded = true;
+    }
+    if let Some(forecast) = row.as_ref().and_then(|row| row.row.forecast.as_ref())
+        && let Some(at) = forecast.changes_at(model.as_of())
+    {
+        model.effects.push(Effect::Timer { timer: Timer::Forecast, at: at + FORETOLD });
     }
     let idle = row.as_ref().is_some_and(|row| row.row.turn.is_none() && row.waiting() == 0);
     model.front_row = row;

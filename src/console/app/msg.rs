@@ -336,6 +336,10 @@ pub enum Timer {
     Disarm,
     /// No more keys followed so fast that they could be a paste.
     Burst,
+    /// What is foretold of the session in front is not so any more.
+    Forecast,
+    /// What was said under the composer has stood long enough.
+    Acknowledgement,
 }
 
 /// Who has the mouse.

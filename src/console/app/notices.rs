@@ -46,7 +46,7 @@ pub(super) struct Undo {
 }
 
 /// How long a notice is shown and can be taken back.
-const SHOWN_FOR: TimeDelta = TimeDelta::seconds(10);
+pub(super) const SHOWN_FOR: TimeDelta = TimeDelta::seconds(10);
 /// At most so many are shown at once; the oldest gives way.
 const MOST: usize = 3;
 /// At most so many acts can be taken back at a time.

@@ -96,7 +96,7 @@ impl Recovered {
         match &self.row.state {
             state if state.needs_a_person() => 0,
             RecoveryState::Resuming { .. } | RecoveryState::Runs { .. } => 1,
-            RecoveryState::Waits => 2,
+            RecoveryState::Waits | RecoveryState::NextStart { .. } => 2,
             RecoveryState::DecidedAnew => 3,
             _ => 4,
         }

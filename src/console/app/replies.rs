@@ -79,7 +79,9 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
     let sent = model.sent.remove(index);
     let lasts = match &result {
         Ok(Reply::Accepted { .. }) => Lasts::UntilTurnEnds,
-        _ => Lasts::UntilTyping,
+        Ok(Reply::Asks { .. }) => Lasts::UntilTyping,
+        Ok(_) => writing::lasts_for(model, notices::SHOWN_FOR),
+        Err(_) => writing::lasts_for(model, writing::REFUSED_FOR),
     };
     let (words, state) = match result {
         Ok(reply) => {

@@ -85,6 +85,7 @@ fn tick(model: &mut Model, at: Time) {
         model.behind = None;
     }
     notices::expire(model);
+    writing::expire_acks(model);
     if model.view == View::Cron && cron::timeline::is_old(model) {
         model.requests.mark(Question::Timeline, Pace::Gently);
     }
@@ -104,6 +105,8 @@ fn fired(model: &mut Model, timer: Timer, at: Time) {
             }
         }
         Timer::Burst => typing::burst_ended(model),
+        Timer::Forecast => model.requests.mark(Question::Front, Pace::AtOnce),
+        Timer::Acknowledgement => writing::expire_acks(model),
     }
 }
 

@@ -165,7 +165,9 @@ pub(super) fn set_status(model: &mut Model, status: EngineStatus) {
 fn note_drained(model: &mut Model, status: &EngineStatus) {
     let Some(drain) = &status.drain else { return model.drained.clear() };
     let before = model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
-    let Some(before) = before.filter(|before| before.since == drain.since) else { return };
+    let Some(before) = before.filter(|before| before.since == drain.since) else {
+        return model.drained.clear();
+    };
     let ended = before.waits_for.iter().filter(|waited| !drain.waits_for.contains(waited));
     model.drained.extend(ended.map(Waited::name));
 }

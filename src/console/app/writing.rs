@@ -13,6 +13,8 @@ use crate::domain::slash::{self, Draft, Slash};
 
 /// A draft is saved when the operator has paused for so long.
 const SAVE_AFTER: chrono::TimeDelta = chrono::TimeDelta::seconds(1);
+/// How long it stands under the composer why a draft was refused.
+pub(super) const REFUSED_FOR: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
 /// How many texts of a history are kept here.
 const MOST_HISTORY: usize = 200;
 
@@ -132,7 +134,8 @@ pub(super) fn send(model: &mut Model, intent: Intent) {
         (None, Ok(Draft::Text(text))) => check_text(&text).err().map(|refusal| refusal.to_string()),
     };
     if let Some(words) = refused {
-        composer(model).ack = Some(AckLine { words, state: AckState::Refused, lasts: Lasts::UntilTyping });
+        let lasts = lasts_for(model, REFUSED_FOR);
+        composer(model).ack = Some(AckLine { words, state: AckState::Refused, lasts });
         return;
     }
     clear(model);
@@ -187,6 +190,22 @@ pub(super) fn outdate_ack(model: &mut Model) {
         && composer.ack.take_if(|ack| ack.lasts == Lasts::UntilTurnEnds).is_some()
     {
         model.dirty = true;
+    }
+}
+
+/// What is said under a composer for so long.
+pub(super) fn lasts_for(model: &mut Model, span: chrono::TimeDelta) -> Lasts {
+    let at = model.now + span;
+    model.effects.push(Effect::Timer { timer: Timer::Acknowledgement, at });
+    Lasts::Till(at)
+}
+
+/// Takes away what has stood under the composers long enough.
+pub(super) fn expire_acks(model: &mut Model) {
+    let now = model.now;
+    let old = |ack: &mut AckLine| matches!(ack.lasts, Lasts::Till(until) if until <= now);
+    for composer in model.composers.values_mut() {
+        model.dirty |= composer.ack.take_if(old).is_some();
     }
 }
 

@@ -171,7 +171,7 @@ fn mark(paint: &mut Paint<'_>, state: &RecoveryState) -> (&'static str, Role) {
         RecoveryState::Resuming { .. } | RecoveryState::Runs { .. } => {
             (paint.motion.spinner(glyphs), Role::Runs)
         }
-        RecoveryState::Waits => (glyphs.resumes, Role::Waits),
+        RecoveryState::Waits | RecoveryState::NextStart { .. } => (glyphs.resumes, Role::Waits),
         RecoveryState::Failed { .. } => (glyphs.failed, Role::Bad),
         RecoveryState::Stale | RecoveryState::HeldByBootGuard => (glyphs.held, Role::Held),
         RecoveryState::GivenUp => (glyphs.suspended, Role::Bad),

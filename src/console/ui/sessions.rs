@@ -15,6 +15,7 @@ use crate::console::app::words::{age, clock, count, running, thousands};
 use crate::console::app::{Model, filter_offers};
 use crate::domain::filter::Filter;
 use crate::domain::marker::{Marker, SuspendReason, Suspended};
+use crate::domain::queue::Gate;
 use crate::domain::session::{HoldReason, SessionState};
 
 /// A turn that said nothing for so many seconds is called silent.
@@ -180,9 +181,14 @@ pub(super) fn state_words(paint: &mut Paint<'_>, row: &ListRow) -> String {
 fn detail(model: &Model, row: &ListRow) -> String {
     let session = &row.row.session;
     let mut facts: Vec<String> = Vec::new();
-    if let (Some(_), Some(Marker::ResumePending(mark))) = (&row.row.turn, session.marker) {
-        let by = mark.reason.by();
-        facts.push(format!("{}, cut off {} by {by}", tries(model, session.cuts), clock(model, mark.since)));
+    if let (Some(turn), Some(Marker::ResumePending(mark))) = (&row.row.turn, session.marker) {
+        facts.push(match mark.awaits_drain_of(turn.since) {
+            true => "resumes if the drain cuts it".to_owned(),
+            false => {
+                let (since, by) = (clock(model, mark.since), mark.reason.by());
+                format!("{}, cut off {since} by {by}", tries(model, session.cuts))
+            }
+        });
     }
     if let Some(turn) = row.row.turn.as_ref().filter(|_| row.asks.is_none()) {
         let silent = turn.last_output_at.map_or(0, |at| (model.as_of() - at).num_seconds());
@@ -201,7 +207,7 @@ fn detail(model: &Model, row: &ListRow) -> String {
             facts.extend(session.marker.map(|marker| marker_words(model, row, marker)));
         }
         SessionState::Held => facts.push("/continue releases".to_owned()),
-        SessionState::Waits => facts.push("the engine is on hold".to_owned()),
+        SessionState::Waits => facts.push(gate_words(model).to_owned()),
         SessionState::Runs => {}
         SessionState::Idle => match &row.last_error {
             Some(error) => facts.push(format!("failed: {error}")),
@@ -220,6 +226,14 @@ fn detail(model: &Model, row: &ListRow) -> String {
         }
     }
     facts.join(", ")
+}
+
+/// Why nothing begins anywhere.
+fn gate_words(model: &Model) -> &'static str {
+    match model.overview.as_ref().map(|overview| overview.engine.gate) {
+        Some(Gate::Stopping) => "the engine stops",
+        Some(Gate::Held | Gate::Open) | None => "the engine is on hold",
+    }
 }
 
 /// Why a session carries its marker.

@@ -123,7 +123,10 @@ impl Told {
     pub fn words(&self, clock: impl Fn(Time) -> String) -> String {
         let at = self.tried_at.map(clock).unwrap_or_default();
         match (&self.failure, self.times) {
-            (Some(why), _) => format!("NOT told, tried {at}: {why}"),
+            (Some(why), 0) => format!("NOT told, tried {at}: {why}"),
+            (Some(why), times) => {
+                format!("told {} before, NOT again, tried {at}: {why}", count(times as usize, "time"))
+            }
             (None, 0) => "to nobody yet".to_owned(),
             (None, times) => format!("told {}, last {at}", count(times as usize, "time")),
         }
@@ -281,6 +284,15 @@ mod tests {
         let due = again.due(REPEAT);
         assert_eq!(again, Alert { words: "more stuck".to_owned(), raises: 2, ..told });
         assert_eq!(due, Some(at(911)));
+    }
+
+    #[test]
+    fn that_it_was_told_before_is_said_where_the_last_try_failed() {
+        let words = |alert: Alert| alert.told.words(|at| at.format("%H:%M").to_string());
+        let failed = raised().tried(1, Some("no route"), at(60));
+        assert_eq!(words(failed.clone()), "NOT told, tried 00:01: no route");
+        let again = failed.tried(1, None, at(120)).tried(1, Some("no route"), at(180));
+        assert_eq!(words(again), "told 1 time before, NOT again, tried 00:03: no route");
     }
 
     #[test]

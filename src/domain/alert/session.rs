@@ -50,7 +50,7 @@ impl SessionAlarm {
             Self::BackendDead => {
                 let why =
                     error.map(excerpt).map(|error| format!(": {}", one_line(&error))).unwrap_or_default();
-                format!("{name}: the agent's backend fails{why}; /continue tries now")
+                format!("{name}: the agent's backend fails{why}; the next message tries it, or /continue")
             }
         }
     }
@@ -137,7 +137,9 @@ mod tests {
     fn the_words_name_the_session_and_what_helps_in_one_harmless_line() {
         let session = SessionId::new(Time::UNIX_EPOCH, 1);
         let dead = SessionAlarm::BackendDead.alert(&session, "nightly\u{1b}[2J\nreport", Some("no\nroute"));
-        assert!(dead.words.ends_with("report: the agent's backend fails: no route; /continue tries now"));
+        assert!(dead.words.ends_with(
+            "report: the agent's backend fails: no route; the next message tries it, or /continue"
+        ));
         assert!(!dead.words.chars().any(char::is_control), "{}", dead.words);
         assert_eq!(dead.by, RaisedBy::Itself);
         let given_up = SessionAlarm::Suspended(SuspendReason::Operator).alert(&session, "scraper", None);

@@ -138,8 +138,8 @@ impl StartRow {
     /// What it decided, as a sentence.
     pub fn result(&self) -> String {
         match (self.sessions(), &self.exit) {
-            (0, Some(LastExit::First)) => "Nothing to recover.".to_owned(),
-            (0, _) => "Nothing was cut.".to_owned(),
+            (0, Some(LastExit::First)) => "It found nothing to recover.".to_owned(),
+            (0, _) => "It found nothing cut off.".to_owned(),
             (1, _) => format!("1 session was cut off or active: {}.", self.counts()),
             (n, _) => format!("{n} sessions were cut off or active: {}.", self.counts()),
         }
@@ -156,6 +156,15 @@ impl StartRow {
             BootGuard::Open => {
                 Some(format!("{} quick start of {boot_guard_starts}", ordinal(self.in_row as usize)))
             }
+        }
+    }
+}
+
+impl RecoveryPage {
+    /// Changes what time alone has changed until `now`.
+    pub fn pass_to(&mut self, now: Time) {
+        for row in &mut self.sessions {
+            row.state = row.state.clone().at(now);
         }
     }
 }

@@ -35,6 +35,11 @@ pub enum RecoveryState {
         /// How it ended.
         outcome: Outcome,
     },
+    /// It was marked after the start, by a drain: the next start resumes it.
+    NextStart {
+        /// Until when the mark is young enough for that.
+        until: Time,
+    },
     /// The mark is too old to be resumed by itself.
     Stale,
     /// The boot guard holds it for this start.
@@ -67,6 +72,8 @@ pub struct Aftermath {
     pub due: Due,
     /// Why its queue stands still.
     pub hold: Option<HoldReason>,
+    /// Until when its mark is young enough to be resumed, if no start has judged it yet.
+    pub unjudged_until: Option<Time>,
 }
 
 /// Whether a session is resumed by itself.
@@ -95,7 +102,15 @@ impl RecoveryState {
             (_, None) if facts.due == Due::Yes => Self::Waits,
             (Some((turn, outcome)), None) => Self::Failed { turn: *turn, outcome: outcome.clone() },
             (None, None) if facts.hold == Some(HoldReason::BootGuard) => Self::HeldByBootGuard,
-            (None, None) => Self::Stale,
+            (None, None) => facts.unjudged_until.map_or(Self::Stale, |until| Self::NextStart { until }),
+        }
+    }
+
+    /// The state at `now`: a mark that waits for the next start may have grown too old.
+    pub fn at(self, now: Time) -> Self {
+        match self {
+            Self::NextStart { until } if until < now => Self::Stale,
+            state => state,
         }
     }
 
@@ -116,6 +131,7 @@ impl RecoveryState {
                 _ => cause.words().to_owned(),
             },
             Self::Failed { outcome: Outcome::Done, .. } => "ended".to_owned(),
+            Self::NextStart { .. } => "the next start resumes it".to_owned(),
             Self::Stale => "too old to go on by itself".to_owned(),
             Self::HeldByBootGuard => "held by the boot guard".to_owned(),
             Self::GivenUp => "suspended".to_owned(),
@@ -142,6 +158,7 @@ mod tests {
             marker: Some(Marker::ResumePending(mark)),
             due: Due::No,
             hold: None,
+            unjudged_until: None,
         }
     }
 
@@ -173,6 +190,15 @@ mod tests {
         for (facts, state) in table {
             assert_eq!(RecoveryState::of(&facts), state, "{facts:?}");
         }
+    }
+
+    #[test]
+    fn what_a_drain_marked_is_resumed_by_the_next_start_while_the_mark_is_young() {
+        let state = RecoveryState::of(&Aftermath { unjudged_until: Some(at(60)), ..marked() });
+        assert_eq!(state, RecoveryState::NextStart { until: at(60) });
+        assert!(!state.needs_a_person());
+        assert_eq!(state.clone().at(at(60)), state);
+        assert_eq!(state.at(at(61)), RecoveryState::Stale);
     }
 
     #[test]

@@ -32,6 +32,16 @@ pub fn forecast(rule: &ResetRule, facts: &ResetFacts<'_>, now: Time) -> Forecast
 }
 
 impl Forecast {
+    /// When it is another by time alone; none where only what happens changes it.
+    pub fn changes_at(&self, now: Time) -> Option<Time> {
+        match self.next_message {
+            Verdict::Keep => {
+                [self.idle_after, self.boundary].into_iter().flatten().filter(|at| *at >= now).min()
+            }
+            Verdict::Reset { .. } | Verdict::Blocked(_) => None,
+        }
+    }
+
     /// The forecast in one line, on the wall clock of `zone`.
     pub fn words(&self, now: Time, zone: Tz) -> String {
         match &self.next_message {

@@ -1,13 +1,15 @@
 //! What restart recovery did: the history of starts, and the sessions of one of them.
 
+use chrono::TimeDelta;
 use rusqlite::{Params, Row};
 
 use super::super::columns::{kept_json, named_marker, optional_time, outcome, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::{RecoveryPage, RecoveryRow, StartRow};
+use crate::domain::event::excerpt;
 use crate::domain::id::{RunId, SessionKey, TurnId};
-use crate::domain::recovery::{Aftermath, Due, RecoveryState};
+use crate::domain::recovery::{Aftermath, Due, RecoveryState, Verdict};
 use crate::domain::turn::Outcome;
 use crate::store::Result;
 
@@ -34,10 +36,11 @@ macro_rules! sessions {
             "SELECT s.id, s.key, s.title, s.marker, s.marker_reason, s.marker_since, s.last_error,
                  s.resume_place IS NOT NULL AS due, s.hold_reason,
                  s.running_turn, now.began_at AS running_since,
-                 resume.id AS resume, resume.state AS turn_state, resume.error, resume.end_cause, ",
+                 resume.id AS resume, resume.state AS turn_state, resume.error, resume.end_cause,
+                 h.freshness_seconds, ",
             $verdict,
             $from,
-            " LEFT JOIN turns now ON now.id = s.running_turn "
+            " LEFT JOIN turns now ON now.id = s.running_turn CROSS JOIN house h "
         )
     };
 }
@@ -52,10 +55,14 @@ const JUDGED: &str = concat!(
 );
 
 /// The sessions that carry a marker and were not given it by this start. What was cut off is told by the
-/// start that marked them.
+/// start that marked them; what a drain cut since is their last turn.
 const MARKED: &str = concat!(
     sessions!(
-        "NULL AS verdict, s.cuts AS counted, r.message, r.tool, NULL AS cleared, NULL AS closed_at ",
+        "NULL AS verdict, s.cuts AS counted, r.tool, NULL AS cleared, NULL AS closed_at,
+             coalesce(r.message,
+                 (SELECT i.text FROM turns t JOIN items i ON i.id = t.item
+                  WHERE t.id = s.last_turn AND t.state <> 'done' AND i.source <> 'recovery'
+                      AND s.marker = 'resume_pending')) AS message ",
         "FROM sessions s LEFT JOIN recoveries r ON r.session = s.id AND r.ended_at IS NULL
              LEFT JOIN turns resume ON resume.id IS NULL"
     ),
@@ -119,6 +126,9 @@ fn recovery_row(row: &Row<'_>) -> rusqlite::Result<RecoveryRow> {
     let marker = named_marker(row)?;
     let running = row.get::<_, Option<TurnId>>("running_turn")?;
     let closed_at = optional_time(row, "closed_at")?;
+    let verdict: Option<Verdict> = kept_json(row, "verdict")?;
+    let freshness = TimeDelta::seconds(row.get("freshness_seconds")?);
+    let unjudged = marker.filter(|_| verdict.is_none());
     let cleared = kept_json(row, "cleared")?;
     let aftermath = Aftermath {
         resume: resume(row)?,
@@ -129,14 +139,16 @@ fn recovery_row(row: &Row<'_>) -> rusqlite::Result<RecoveryRow> {
         marker,
         due: if row.get("due")? { Due::Yes } else { Due::No },
         hold: row.get("hold_reason")?,
+        unjudged_until: unjudged.and_then(|marker| marker.since().checked_add_signed(freshness)),
     };
+    let message: Option<String> = row.get("message")?;
     Ok(RecoveryRow {
         session: row.get("id")?,
         name: title.unwrap_or_else(|| key.parts().chat_id.to_owned()),
         key,
-        verdict: kept_json(row, "verdict")?,
+        verdict,
         cuts: row.get("counted")?,
-        message: row.get("message")?,
+        message: message.as_deref().map(excerpt),
         tool: row.get("tool")?,
         marker,
         last_error: row.get("last_error")?,

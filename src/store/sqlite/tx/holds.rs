@@ -13,6 +13,19 @@ use crate::domain::session::{Hold, HoldReason};
 use crate::domain::turn::{Outcome, StopCause, TurnEnd};
 use crate::store::{Result, Stopped};
 
+/// The queues that a probe could try: something waits in them.
+macro_rules! probes_where {
+    ($what:literal, $condition:literal) => {
+        concat!(
+            $what,
+            " FROM sessions s
+             WHERE EXISTS (SELECT 1 FROM items
+                 WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AND ",
+            $condition
+        )
+    };
+}
+
 impl Tx<'_> {
     pub(super) fn request_stop(
         &mut self,
@@ -138,22 +151,22 @@ impl Tx<'_> {
             return Ok(None);
         }
         let due: Vec<SessionId> = self.rows(
-            "SELECT id FROM sessions WHERE probe_at <= ?1 ORDER BY probe_at, id",
+            probes_where!("SELECT id", "s.probe_at <= ?1 ORDER BY probe_at, id"),
             (Millis(at),),
             |row| row.get(0),
         )?;
         for session in due {
             let mut standing = self.standing(&session)?;
-            // Also where nothing can be tried now: what comes later must find a time that lies ahead.
+            // Also where a turn runs now: what comes later must find a time that lies ahead.
             if let Some(hold) = &mut standing.hold {
                 hold.probe_at = Some(at + probe_delay(standing.dead_turns));
             }
-            if standing.running.is_none() && standing.queued > 0 {
+            if standing.running.is_none() {
                 self.begin_head(&mut standing, Lane::Queue, Purpose::Probe, at)?;
             }
             self.save(&standing)?;
         }
-        self.only("SELECT min(probe_at) FROM sessions WHERE probe_at IS NOT NULL", (), |row| {
+        self.only(probes_where!("SELECT min(probe_at)", "s.probe_at IS NOT NULL"), (), |row| {
             row.get::<_, Option<Millis>>(0).map(|next| next.map(|next| next.0))
         })
     }

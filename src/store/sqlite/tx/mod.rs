@@ -196,7 +196,7 @@ impl Transitions for Tx<'_> {
         self.set_title(session, title, at)
     }
 
-    fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
+    fn set_busy_mode(&mut self, session: &SessionId, mode: Option<BusyMode>, at: Time) -> Result<()> {
         self.set_busy_mode(session, mode, at)
     }
 

@@ -465,8 +465,7 @@ impl Tx<'_> {
 
 /// Whether the mark is one that a stop made while this turn ran.
 fn made_by_drain(standing: &Standing, running: RunningTurn) -> bool {
-    matches!(standing.marker, Some(Marker::ResumePending(mark))
-        if mark.reason != ResumeReason::RestartInterrupted && mark.since >= running.began_at)
+    matches!(standing.marker, Some(Marker::ResumePending(mark)) if mark.awaits_drain_of(running.began_at))
 }
 
 fn cut_by_drain(outcome: &Outcome) -> bool {

@@ -129,7 +129,12 @@ impl Tx<'_> {
         Ok(standing.title)
     }
 
-    pub(super) fn set_busy_mode(&mut self, session: &SessionId, mode: BusyMode, at: Time) -> Result<()> {
+    pub(super) fn set_busy_mode(
+        &mut self,
+        session: &SessionId,
+        mode: Option<BusyMode>,
+        at: Time,
+    ) -> Result<()> {
         let mut standing = self.standing(session)?;
         self.execute("UPDATE sessions SET busy_mode = ?2 WHERE id = ?1", (session, mode))?;
         self.tell_of(&mut standing, EventKind::BusyModeSet { mode }, at)?;
