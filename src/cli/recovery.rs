@@ -91,7 +91,7 @@ fn print_sessions(rows: &[RecoveryRow], max_cuts: u32, out: &mut Out) -> io::Res
 }
 
 fn print_starts(page: &RecoveryPage, chosen: &StartRow, clock: &Clock, out: &mut Out) -> io::Result<()> {
-    let mut table = Table::new(&["", "started", "pid", "run", "before it", "sessions"]);
+    let mut table = Table::new(&["", "started", "pid", "run", "before it", "cut off or active"]);
     for start in &page.starts {
         table.row([
             if start.run == chosen.run { ">" } else { "" }.to_owned(),
@@ -99,7 +99,7 @@ fn print_starts(page: &RecoveryPage, chosen: &StartRow, clock: &Clock, out: &mut
             start.pid.to_string(),
             start.run.to_string(),
             start.after().to_owned(),
-            start.counts(),
+            start.found(),
         ]);
     }
     table.print(out)

@@ -15,10 +15,10 @@ use crate::domain::cron::merge::Firing;
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{
     Claim, ClaimKey, Counting, CronEvent, Definition, Delivery, DeliveryState, Execution, ExecutionState,
-    JobEvent, JobId, Owner, SessionMode,
+    JobEvent, JobId, JobStanding, Owner, SessionMode,
 };
 use crate::domain::event::{Event, Level};
-use crate::domain::id::{ExecutionId, SessionId, SessionKey};
+use crate::domain::id::{ExecutionId, RunId, SessionId, SessionKey};
 use crate::domain::turn::Begun;
 
 /// The engine's atomic steps with scheduled tasks. Each is one step with its events, as in
@@ -87,7 +87,8 @@ pub trait JobTransitions {
 
     /// Frees executions whose owner is known to be dead, or whose claim has expired. One that had not
     /// begun waits again, once; one whose turn had ended with an answer is given to `heir`, to be settled;
-    /// every other ends as interrupted or unknown.
+    /// every other ends as interrupted or unknown when its owner was last known to live, and is delivered as
+    /// a failure.
     fn free_executions(&mut self, dead: &BTreeSet<ClaimKey>, heir: &NewClaim) -> Result<Vec<Claimed>>;
 
     /// Takes no slot of a job any more. Known to the store alone until the file says the same.
@@ -152,8 +153,13 @@ pub struct JobsSeen {
 
 impl JobsSeen {
     /// What is told of a job that is gone from the file.
-    pub fn news_of_gone(&self, job: &JobId) -> JobEvent {
-        if self.removed.contains(job) { JobEvent::Removed } else { JobEvent::Vanished }
+    pub fn news_of_gone(&self, job: &JobId, standing: &JobStanding) -> JobEvent {
+        match self.file {
+            _ if self.removed.contains(job) => JobEvent::Removed,
+            _ if !standing.is_missed() => JobEvent::Gone,
+            SeenFile::Missing => JobEvent::VanishedWithFile,
+            SeenFile::Read => JobEvent::Vanished,
+        }
     }
 }
 
@@ -302,6 +308,8 @@ pub struct ExecutionEnd {
     pub output: Option<String>,
     /// What is to be delivered, and what already is known of that.
     pub deliveries: Vec<Delivery>,
+    /// The run of the engine, where its stop cut this one off.
+    pub cut_with: Option<RunId>,
     /// When.
     pub at: Time,
 }

@@ -72,7 +72,7 @@ pub(crate) fn key(claimed: &Claimed, token: &str) -> ClaimKey {
 }
 
 pub(crate) fn ended(claim: ClaimKey, state: ExecutionState, at: Time) -> ExecutionEnd {
-    ExecutionEnd { claim, state, why: None, output: None, deliveries: Vec::new(), at }
+    ExecutionEnd { claim, state, why: None, output: None, deliveries: Vec::new(), cut_with: None, at }
 }
 
 struct Home {
@@ -395,6 +395,26 @@ fn a_claim_of_another_host_is_freed_only_after_its_expiry() {
 }
 
 #[test]
+fn a_run_whose_engine_died_ends_at_its_last_sign_of_life_and_is_delivered_as_a_failure() {
+    let somewhere =
+        Definition { deliver_to: Target::list("local,console").unwrap(), ..job("a", "0 9 * * *") };
+    let mut home = Home::with(&[somewhere], "2026-08-21T08:00:00Z");
+    home.tick("2026-08-21T09:00:00Z");
+    let claimed = home.claim("t", "2026-08-21T09:00:00Z").unwrap();
+    let begun = key(&claimed, "t");
+    home.store.step(|t| t.begin_execution(&begun, when("2026-08-21T09:00:01Z"))).unwrap();
+    home.store.step(|t| t.beat_execution(&begun, when("2026-08-21T09:00:31Z"))).unwrap();
+    let heir = claim("h", when("2026-08-21T09:30:00Z"));
+    home.store.step(|t| t.free_executions(&BTreeSet::from([begun.clone()]), &heir)).unwrap();
+    let run = home.store.queries().execution(claimed.execution.id).unwrap().unwrap();
+    assert_eq!((run.state, run.why.as_deref()), (ExecutionState::Unknown, Some("the engine died")));
+    assert_eq!(run.ended_at, Some(when("2026-08-21T09:00:31Z")));
+    let states: Vec<_> = run.deliveries.iter().map(|it| (it.target.to_string(), it.state)).collect();
+    let [local, console] = ["local", "console"].map(str::to_owned);
+    assert_eq!(states, [(local, DeliveryState::Failed), (console, DeliveryState::Pending)]);
+}
+
+#[test]
 fn a_run_that_ends_between_found_dead_and_freed_keeps_its_end() {
     let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:00:00Z");
     home.tick("2026-08-21T09:00:00Z");
@@ -462,6 +482,43 @@ fn a_job_that_is_gone_stands_before_those_that_need_nobody() {
     let page = home.store.queries().jobs("", 100, when("2026-08-21T12:02:00Z")).unwrap();
     let names: Vec<&str> = page.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["z", "a"]);
+}
+
+#[test]
+fn a_file_that_is_gone_has_one_alert_and_what_is_not_in_the_next_one_has_its_own() {
+    let jobs = [job("a", "0 * * * *"), job("b", "0 9 * * *"), job("past", "2026-08-14T09:00")];
+    let mut home = Home::with(&jobs, "2026-08-21T08:30:00Z");
+    home.tick("2026-08-21T08:30:00Z");
+    assert!(matches!(home.row("past").state, JobState::Completed { .. }));
+    let alerts = |home: &Home| {
+        home.store.queries().alerts(9).unwrap().into_iter().map(|it| it.words).collect::<Vec<_>>()
+    };
+    let missing = JobsSeen { file: SeenFile::Missing, ..seen(&[], when("2026-08-21T08:40:00Z")) };
+    home.store.step(|t| t.sync_jobs(&missing)).unwrap();
+    assert_eq!(alerts(&home), ["jobs.json is gone, and with it 2 jobs; their state is kept for 30 days"]);
+    home.store.step(|t| t.sync_jobs(&missing)).unwrap();
+    assert_eq!(alerts(&home).len(), 1, "it is told once");
+    home.sync(&jobs[..1], "2026-08-21T08:50:00Z");
+    assert_eq!(alerts(&home), ["job b is gone from jobs.json; its state is kept for 30 days"]);
+    home.sync(&jobs[..2], "2026-08-21T08:51:00Z");
+    assert_eq!(alerts(&home), Vec::<String>::new());
+}
+
+#[test]
+fn nobody_is_told_that_a_job_is_gone_of_which_nothing_was_to_come() {
+    let broken = SeenRecord {
+        definition: None,
+        faults: vec!["schedule: missing".to_owned()],
+        ..record(&job("broken", "0 9 * * *"))
+    };
+    let mut home = Home::with(&[job("past", "2026-08-14T09:00")], "2026-08-21T08:30:00Z");
+    home.tick("2026-08-21T08:30:00Z");
+    let at = when("2026-08-21T08:31:00Z");
+    let both = JobsSeen { records: vec![record(&job("past", "2026-08-14T09:00")), broken], ..seen(&[], at) };
+    home.store.step(|t| t.sync_jobs(&both)).unwrap();
+    assert_eq!(home.store.queries().alerts(9).unwrap().len(), 1, "the broken record");
+    home.sync(&[], "2026-08-21T08:32:00Z");
+    assert_eq!(home.store.queries().alerts(9).unwrap(), []);
 }
 
 #[test]
@@ -539,8 +596,7 @@ fn a_record_that_is_broken_has_an_alert_until_it_is_whole_or_gone() {
     let whole = || record(&job("a", "0 9 * * *"));
     assert_eq!(alerts(vec![bad("a"), bad("b")]), [of_record("a"), of_record("b")]);
     assert_eq!(alerts(vec![bad("b"), whole()]), [of_record("b")], "one that moved is the same");
-    let [gone] = &alerts(vec![whole()])[..] else { panic!() };
-    assert!(gone.0.starts_with("job b is gone from jobs.json"), "{gone:?}");
+    assert_eq!(alerts(vec![whole()]), [], "gone, and it could never be used");
     assert_eq!(alerts(vec![whole(), bad("b")]), [of_record("b")], "back, and as broken as before");
     assert_eq!(alerts(vec![whole(), record(&job("b", "0 9 * * *"))]), []);
 

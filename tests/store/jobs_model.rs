@@ -17,10 +17,10 @@ use switchboard::domain::cron::plan::{Open, Row};
 use switchboard::domain::cron::{
     CLAIM_LIFE, COMPLETED_SHOWN, Change, Claim, ClaimKey, Counting, CronEvent, Definition, Delivery,
     DeliveryState, Execution, ExecutionState, How, JobEvent, JobId, JobStanding, OpenRuns, Overlap,
-    SessionMode, Slots,
+    SessionMode, Slots, Telling, deliveries,
 };
 use switchboard::domain::event::{Event, EventKind, Level};
-use switchboard::domain::id::{ExecutionId, KeyParts, SessionKey};
+use switchboard::domain::id::{ExecutionId, KeyParts, RunId, SessionKey};
 use switchboard::domain::marker::Clearing;
 use switchboard::domain::queue::{Gate, Refusal};
 use switchboard::domain::schedule::Schedule;
@@ -39,7 +39,15 @@ pub(crate) struct Jobs {
     zone: Option<Tz>,
     read_at: Option<Time>,
     last_pass: Option<Time>,
+    missing_since: Option<Time>,
     made: i64,
+}
+
+impl Jobs {
+    pub(crate) fn cut_with(&self, run: &RunId) -> Vec<JobId> {
+        let cut = self.executions.iter().filter(|it| it.cut_with.as_ref() == Some(run));
+        cut.map(|it| it.job.clone()).collect()
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -197,6 +205,7 @@ impl Model {
             turn: None,
             output: None,
             deliveries: Vec::new(),
+            cut_with: None,
         });
         id
     }
@@ -270,6 +279,16 @@ impl Model {
         job
     }
 
+    fn deliver(&mut self, job: &JobId, id: ExecutionId, deliveries: &[Delivery]) {
+        self.execution_mut(id).deliveries = deliveries.to_vec();
+        for Delivery { target, state, at, why } in deliveries {
+            if *state != DeliveryState::Pending {
+                let (target, words) = (target.clone(), why.clone());
+                self.tell_job(job, JobEvent::Delivery { execution: id, target, state: *state, words }, *at);
+            }
+        }
+    }
+
     fn count_end(&mut self, job: &JobId, state: ExecutionState, why: Option<&str>, at: Time) {
         let failures = self.job_mut(job).standing.failures;
         if let Some(news) = self.job_mut(job).standing.run_ended(state) {
@@ -287,12 +306,14 @@ impl Model {
     ) -> std::result::Result<bool, (ExecutionState, String)> {
         let claim = execution.claim.as_ref().unwrap();
         let gone = match dead {
-            true => format!("{} died", claim.holder()),
-            false => format!(
-                "{} gave no sign of life since {}",
-                claim.holder(),
-                claim.beat_at.format("%H:%M:%S UTC")
-            ),
+            true => "the engine died".to_owned(),
+            false => {
+                format!(
+                    "no sign of life since {} of {}",
+                    claim.beat_at.format("%H:%M:%S UTC"),
+                    claim.holder()
+                )
+            }
         };
         if execution.state == ExecutionState::Claimed {
             let again = format!("{gone} before it began, for the second time");
@@ -400,11 +421,24 @@ impl JobTransitions for Model {
                 synced.appeared += 1;
             }
         }
-        for id in gone.into_keys() {
+        let mut gone_with_file = 0;
+        let since = self.jobs.missing_since;
+        for id in self.job_ids() {
+            let standing = &self.jobs.jobs[&id].standing;
+            let back = matches!(seen.file, SeenFile::Read) && !met.contains(&id) && !gone.contains_key(&id);
+            if back && since.is_some_and(|since| standing.vanished_at >= Some(since)) && standing.is_missed()
+            {
+                self.tell_job(&id, JobEvent::Vanished, seen.at);
+            }
+            if !gone.contains_key(&id) {
+                continue;
+            }
             let job = self.job_mut(&id);
             job.place = None;
             let before = job.record.definition.clone();
-            let change = job.standing.vanish(before.as_deref(), seen.news_of_gone(&id), seen.at);
+            let news = seen.news_of_gone(&id, &job.standing);
+            gone_with_file += usize::from(news == JobEvent::VanishedWithFile);
+            let change = job.standing.vanish(before.as_deref(), news, seen.at);
             self.keep_change(&id, change, seen.at);
             self.drop_waiting(&id, "it is gone from jobs.json", seen.at);
             synced.vanished += 1;
@@ -421,9 +455,15 @@ impl JobTransitions for Model {
             SeenFile::Missing => JobsFileState::Missing,
         };
         let other = std::mem::discriminant(&file) != std::mem::discriminant(&self.jobs.file);
+        self.jobs.missing_since = match file {
+            JobsFileState::Missing => Some(since.unwrap_or(seen.at)),
+            _ => None,
+        };
         self.jobs.file = file;
         self.jobs.read_at = Some(seen.at);
-        if news || other {
+        if gone_with_file > 0 {
+            self.tell_cron(CronEvent::FileMissing { jobs: gone_with_file }, seen.at);
+        } else if news || other {
             let there = || self.jobs.jobs.values().filter(|job| job.standing.vanished_at.is_none());
             let jobs = there().filter(|job| job.standing.trouble.is_empty()).count();
             let in_error = there().count() - jobs + self.jobs.unowned.len();
@@ -457,6 +497,7 @@ impl JobTransitions for Model {
         };
         let (trouble, stored_at) = (trouble.clone(), self.jobs.read_at);
         let why = trouble.why.clone();
+        self.jobs.missing_since = None;
         self.jobs.file = JobsFileState::Unreadable { since, trouble, stored_at };
         let understood = |job: &&Job| job.place.is_some() && job.definition().is_some();
         let unowned = self.jobs.unowned.iter().filter(|(_, record)| record.definition.is_some());
@@ -631,13 +672,8 @@ impl JobTransitions for Model {
         let job = self.over(id, end.state, end.why.clone(), end.at);
         let execution = self.execution_mut(id);
         execution.output.clone_from(&end.output);
-        execution.deliveries.clone_from(&end.deliveries);
-        for Delivery { target, state, at, why } in &end.deliveries {
-            if *state != DeliveryState::Pending {
-                let (target, words) = (target.clone(), why.clone());
-                self.tell_job(&job, JobEvent::Delivery { execution: id, target, state: *state, words }, *at);
-            }
-        }
+        execution.cut_with.clone_from(&end.cut_with);
+        self.deliver(&job, id, &end.deliveries);
         self.count_end(&job, end.state, end.why.as_deref(), end.at);
         Ok(Held::Ours)
     }
@@ -693,6 +729,16 @@ impl JobTransitions for Model {
                 }
                 Err((state, why)) => {
                     let job = self.over(execution.id, state, Some(why.clone()), heir.at);
+                    let lived =
+                        self.sign_of_life(&claim.owner.run).map_or(claim.beat_at, |at| at.max(claim.beat_at));
+                    let began = execution.began_at.unwrap_or(claim.since);
+                    let kept = self.execution_mut(execution.id);
+                    kept.ended_at = Some(lived.max(began).min(heir.at));
+                    kept.cut_with = Some(claim.owner.run.clone());
+                    let targets = self.jobs.jobs[&job].definition().map(|it| it.deliver_to.clone());
+                    let why_not = Err("it left no output document");
+                    let made = deliveries(&targets.unwrap_or_default(), &Telling::Deliver, why_not, heir.at);
+                    self.deliver(&job, execution.id, &made);
                     self.count_end(&job, state, Some(&why), heir.at);
                 }
             }

@@ -1270,6 +1270,7 @@ impl Transitions for Model {
             resumed: 0,
             owed_nothing: 0,
             given_up: 0,
+            cut_jobs: Vec::new(),
         };
         self.runs.push(Run { last, start: plan.start, row });
         let cut_turns = self.running_turns();
@@ -2062,14 +2063,22 @@ impl Model {
 
 impl Model {
     fn start_row(&self, run: &Run) -> StartRow {
+        let at = self.runs.iter().position(|it| it.last.run == run.last.run);
+        let before = at.and_then(|at| self.runs.get(at.checked_sub(1)?)).map(|it| &it.last.run);
         let rows = || self.recoveries.iter().filter(|row| row.run == run.last.run);
         StartRow {
             pending: rows().filter(|row| matches!(row.verdict, Verdict::Pending { .. })).count(),
             resumed: rows().filter(|row| row.turn.is_some()).count(),
             owed_nothing: rows().filter(|row| matches!(row.verdict, Verdict::OwesNothing)).count(),
             given_up: rows().filter(|row| matches!(row.verdict, Verdict::Suspend { .. })).count(),
+            cut_jobs: before.map(|before| self.jobs.cut_with(before)).unwrap_or_default(),
             ..run.row.clone()
         }
+    }
+
+    pub(crate) fn sign_of_life(&self, run: &RunId) -> Option<Time> {
+        let run = self.runs.iter().find(|it| it.last.run == *run)?;
+        Some(run.last.stamped_at.unwrap_or(run.last.started_at))
     }
 
     fn outcome_of(&self, turn: TurnId) -> Outcome {
@@ -2362,6 +2371,7 @@ impl Queries for Model {
                 EventKind::Cleared { .. } => report.cleared += 1,
                 EventKind::QueueHeld { .. } => report.held += 1,
                 EventKind::SessionMarked { marker: Marker::Suspended(_), .. } => report.given_up += 1,
+                EventKind::Job { what, .. } => report.jobs.count(what),
                 _ => {}
             }
         }

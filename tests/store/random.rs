@@ -18,7 +18,7 @@ use switchboard::domain::cron::{
 };
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
-use switchboard::domain::id::{ApprovalId, ExecutionId, ItemId, SessionId, TurnId};
+use switchboard::domain::id::{ApprovalId, ExecutionId, ItemId, RunId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
@@ -477,8 +477,8 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::SyncJobs { records: number } => {
             let zone = if number.is_multiple_of(7) { Tz::Europe__Berlin } else { Tz::UTC };
             let seen = JobsSeen {
-                records: records(*number),
-                file: SeenFile::Read,
+                records: if *number % 11 == 3 { Vec::new() } else { records(*number) },
+                file: if *number % 11 == 3 { SeenFile::Missing } else { SeenFile::Read },
                 removed: BTreeSet::new(),
                 zone,
                 at: now,
@@ -523,6 +523,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             let end = ExecutionEnd {
                 why: (*state != ExecutionState::Succeeded).then(|| "no answer".to_owned()),
                 output: Some(format!("output/{}.md", c.step)),
+                cut_with: (*state == ExecutionState::Interrupted).then(|| RunId("run-1".to_owned())),
                 deliveries: vec![
                     delivery("local", DeliveryState::Pending),
                     delivery("telegram", DeliveryState::NotConfigured),

@@ -184,6 +184,7 @@ pub fn run(number: i64, job: &str, slot: Time, state: ExecutionState, seconds: i
         turn: None,
         output: Some(format!("output/{job}/{number}.md")),
         deliveries: vec![delivery("console", DeliveryState::Delivered)],
+        cut_with: None,
     }
 }
 

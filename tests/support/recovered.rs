@@ -26,6 +26,7 @@ pub fn start(number: u32, at: Time, exit: LastExit) -> StartRow {
         resumed: 0,
         owed_nothing: 0,
         given_up: 0,
+        cut_jobs: Vec::new(),
     }
 }
 

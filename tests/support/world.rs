@@ -162,6 +162,16 @@ impl World {
 
     /// Starts another engine on a copy of what is committed in this home, as after a power cut.
     pub async fn copy(&self, setup: Setup) -> Self {
+        self.start_on(self.copy_of_files(), setup).await
+    }
+
+    /// Starts another engine on such a copy.
+    pub async fn start_on(&self, copy: tempfile::TempDir, setup: Setup) -> Self {
+        Self::start(setup, Arc::clone(&self.clock), copy, FoundReceipt::Nothing).await
+    }
+
+    /// A home with what is committed in this one.
+    pub fn copy_of_files(&self) -> tempfile::TempDir {
         let copy = tempfile::tempdir().unwrap();
         let between_commits = rusqlite::Connection::open(self.path("state.db")).unwrap();
         between_commits.busy_timeout(Duration::from_secs(10)).unwrap();
@@ -170,7 +180,7 @@ impl World {
             std::fs::copy(self.path(file), copy.path().join(file)).unwrap();
         }
         between_commits.execute_batch("ROLLBACK").unwrap();
-        Self::start(setup, Arc::clone(&self.clock), copy, FoundReceipt::Nothing).await
+        copy
     }
 
     /// Restarts the engine while a turn runs, and cuts it at the drain's end.

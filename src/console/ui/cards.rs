@@ -12,7 +12,7 @@ use crate::console::app::action::Action;
 use crate::console::app::overlay::{Card, CardKind};
 use crate::console::app::sessions::ListRow;
 use crate::console::app::words::{clock, count, running};
-use crate::console::app::{card_buttons, card_title};
+use crate::console::app::{Model, card_buttons, card_title};
 use crate::domain::Time;
 use crate::domain::api::{Drain, Report, Waited};
 use crate::domain::recovery::AfterStop;
@@ -79,7 +79,7 @@ fn draw_away(paint: &mut Paint<'_>, screen: Rect, card: &Card, report: &Report) 
     let mut rest = words;
     for (label, words) in &lines {
         let role = match *label {
-            "crashed" | "failed" | "given up" => Role::Bad,
+            "crashed" | "failed" | "given up" | "jobs bad" => Role::Bad,
             "cut off" | "refused" | "held" => Role::Warning,
             "answered" | "resumed" => Role::Good,
             _ => Role::Text,
@@ -106,12 +106,16 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let hidden = drain.waits_for.len() - named;
     let done = done_words(&model.drained);
     let done_rows = usize::from(!done.is_empty());
-    let height = named.max(1) + usize::from(hidden > 0) + done_rows + 6 + button_rows;
+    let missed = missed_words(model, drain);
+    let height =
+        named.max(1) + usize::from(hidden > 0) + done_rows + usize::from(missed.is_some()) + 6 + button_rows;
     let since = second(drain.since, model.zone);
     let why = crate::domain::sanitize::one_line(&drain.why).into_owned();
     let (title, next) = match drain.then {
-        AfterStop::End => ("The engine stops", "by itself at the next start"),
-        AfterStop::Restart => ("The engine restarts", "by itself right after that: this process begins anew"),
+        AfterStop::End => ("The engine stops", "by itself at the next start; runs of jobs are not repeated"),
+        AfterStop::Restart => {
+            ("The engine restarts", "right after that, as this process begins anew; runs of jobs are not")
+        }
     };
     let inner = card::open(paint, screen, width, height, &format!("{title} since {since}: {why}"));
     let (words, below) = from_bottom(inner, to_cells(button_rows));
@@ -142,8 +146,17 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
         n => format!("{} on disk; new ones are taken and wait too", count(n, "message")),
     };
     rest = fact(paint, rest, "waiting", &kept, Role::Text);
+    if let Some(missed) = missed {
+        rest = fact(paint, rest, "jobs", &missed, Role::Text);
+    }
     fact(paint, rest, "", "ctrl-c does not cut, a second SIGTERM does", Role::Quiet);
     draw_buttons(paint, below, card, &buttons, &lead);
+}
+
+/// Which slot comes next, where nobody will be there to take it.
+fn missed_words(model: &Model, drain: &Drain) -> Option<String> {
+    let (job, slot) = model.cron.next_slot().filter(|_| drain.then == AfterStop::End)?;
+    Some(format!("{} {} is missed, unless it starts again by then", job.row.name, clock(model, slot)))
 }
 
 /// Whose turns ended since: as many names as one line has room for.

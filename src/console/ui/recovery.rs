@@ -9,7 +9,7 @@ use super::text;
 use super::theme::Role;
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::recovery::{Recovered, Recovery};
-use crate::console::app::words::{age, clock, count, running, second};
+use crate::console::app::words::{age, clock, running, second};
 use crate::domain::api::StartRow;
 use crate::domain::marker::Clearing;
 use crate::domain::recovery::{BootGuard, LastExit, RecoveryState};
@@ -227,14 +227,12 @@ fn draw_past(paint: &mut Paint<'_>, area: Rect, start: &StartRow, role: Role) {
         Some(LastExit::First) | None => start.after().to_owned(),
         _ => format!("after: {}", start.after()),
     };
-    let result = match start.sessions() {
-        0 => "nothing was cut".to_owned(),
-        n => format!("{}: {}", count(n, "session"), start.counts()),
-    };
+    let found = start.found();
+    let result = if found.is_empty() { "nothing was cut" } else { &found };
     let mut pen = paint.row(area, 0);
     pen.column(&second(model, start.started_at), 16, role).skip(1);
     pen.column(&after, 16, if killed { Role::Warning } else { Role::Quiet }).skip(1);
-    pen.put(&result, Role::Text);
+    pen.put(result, Role::Text);
     if start.guard != BootGuard::Open {
         pen.put(", held by the boot guard", Role::Held);
     }

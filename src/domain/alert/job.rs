@@ -33,7 +33,8 @@ pub fn by_job_event(job: &JobId, event: &JobEvent) -> Vec<AlertChange> {
         JobEvent::Vanished => vec![Raise(new(vanished)), Resolve(broken)],
         JobEvent::Appeared { .. } => vec![Resolve(vanished), Resolve(broken)],
         JobEvent::Changed { .. } => vec![Resolve(broken)],
-        JobEvent::Removed => vec![Resolve(AlertKey::failing_job(job)), Resolve(broken)],
+        JobEvent::VanishedWithFile => vec![Resolve(broken)],
+        JobEvent::Gone | JobEvent::Removed => vec![Resolve(AlertKey::failing_job(job)), Resolve(broken)],
         _ => Vec::new(),
     }
 }
@@ -75,7 +76,9 @@ pub fn by_nobodys_records<'a>(records: impl IntoIterator<Item = (usize, &'a [Str
 pub fn by_cron_event(event: &CronEvent) -> Option<AlertChange> {
     let raise = |key, subject| Some(AlertChange::Raise(NewAlert::by_itself(key, subject, &event.words())));
     match event {
-        CronEvent::FileUnreadable { .. } => raise(AlertKey::jobs_file(), Subject::JobsFile),
+        CronEvent::FileMissing { .. } | CronEvent::FileUnreadable { .. } => {
+            raise(AlertKey::jobs_file(), Subject::JobsFile)
+        }
         CronEvent::FileRead { .. } => Some(AlertChange::Resolve(AlertKey::jobs_file())),
         CronEvent::TickerLate { .. } => raise(AlertKey::ticker(), Subject::Ticker),
         CronEvent::TickerRecovered => Some(AlertChange::Resolve(AlertKey::ticker())),
@@ -134,6 +137,8 @@ mod tests {
             changes(JobEvent::Removed),
             [Resolve(AlertKey::failing_job(&job)), Resolve(broken.clone())]
         );
+        assert_eq!(changes(JobEvent::VanishedWithFile), [Resolve(broken.clone())], "its file has the alert");
+        assert_eq!(changes(JobEvent::Gone), changes(JobEvent::Removed), "nobody misses it");
         let keys = [broken.clone(), gone.key.clone(), AlertKey::failing_job(&job), AlertKey::jobs_file()];
         for key in keys.into_iter().chain([AlertKey::nobodys_records()]) {
             assert_eq!(key.as_str().parse(), Ok(key.clone()), "it can be typed");

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
+use crate::domain::cron::JobId;
+use crate::domain::event::count;
 use crate::domain::id::{RunId, SessionId, SessionKey};
 use crate::domain::marker::Marker;
 use crate::domain::queue::ordinal;
@@ -52,6 +54,9 @@ pub struct StartRow {
     pub owed_nothing: usize,
     /// Sessions that it gave up.
     pub given_up: usize,
+    /// The jobs of which a run was cut off with the engine before, one a run. None is repeated.
+    #[serde(default)]
+    pub cut_jobs: Vec<JobId>,
 }
 
 /// What a start decided about a session, and how that session stands now.
@@ -135,14 +140,33 @@ impl StartRow {
         told.collect::<Vec<_>>().join(", ")
     }
 
-    /// What it decided, as a sentence.
+    /// What it decided, in sentences.
     pub fn result(&self) -> String {
-        match (self.sessions(), &self.exit) {
-            (0, Some(LastExit::First)) => "It found nothing to recover.".to_owned(),
-            (0, _) => "It found nothing cut off.".to_owned(),
-            (1, _) => format!("1 session was cut off or active: {}.", self.counts()),
-            (n, _) => format!("{n} sessions were cut off or active: {}.", self.counts()),
+        let sessions = match self.sessions() {
+            0 => None,
+            1 => Some(format!("1 session was cut off or active: {}.", self.counts())),
+            n => Some(format!("{n} sessions were cut off or active: {}.", self.counts())),
+        };
+        let jobs = names(&self.cut_jobs);
+        let runs = match self.cut_jobs.len() {
+            0 => None,
+            1 => Some(format!("1 run of a job was cut off and is not repeated: {jobs}.")),
+            n => Some(format!("{n} runs of jobs were cut off and are not repeated: {jobs}.")),
+        };
+        match (sessions, runs, &self.exit) {
+            (None, None, Some(LastExit::First)) => "It found nothing to recover.".to_owned(),
+            (None, None, _) => "It found nothing cut off.".to_owned(),
+            (sessions, runs, _) => sessions.into_iter().chain(runs).collect::<Vec<_>>().join(" "),
         }
+    }
+
+    /// What it found cut off, in a few words for a history; empty where that was nothing.
+    pub fn found(&self) -> String {
+        let sessions = (self.sessions() > 0)
+            .then(|| format!("{}: {}", count(self.sessions(), "session"), self.counts()));
+        let cut = self.cut_jobs.len();
+        let runs = (cut > 0).then(|| format!("{} of jobs cut off", count(cut, "run")));
+        sessions.into_iter().chain(runs).collect::<Vec<_>>().join("; ")
     }
 
     /// Where it stands in a row of quick unclean starts: `2nd quick start of 5`; none where it is in none.
@@ -166,6 +190,16 @@ impl RecoveryPage {
         for row in &mut self.sessions {
             row.state = row.state.clone().at(now);
         }
+    }
+}
+
+/// The jobs by name, as many as one line has room for.
+fn names(jobs: &[JobId]) -> String {
+    const MOST: usize = 5;
+    let shown = jobs.iter().take(MOST).map(JobId::as_str).collect::<Vec<_>>().join(", ");
+    match jobs.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 

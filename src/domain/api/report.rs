@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
+use crate::domain::cron::{ExecutionState, How, JobEvent, RunVerdict, Slots};
 use crate::domain::event::count;
 use crate::domain::session::Usage;
 
@@ -37,6 +38,68 @@ pub struct Report {
     pub after_crash: usize,
     /// What the turns used.
     pub usage: Usage,
+    /// What became of scheduled tasks.
+    #[serde(default)]
+    pub jobs: JobsReport,
+}
+
+/// What became of scheduled tasks since a time: their runs, and the slots that were not run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobsReport {
+    /// Runs that ended with a result.
+    pub ok: usize,
+    /// Runs that failed, took too long, or lacked something.
+    pub failed: usize,
+    /// Runs that were cut off, or stopped before they ended.
+    pub cut_off: usize,
+    /// Of the slots that were taken, those that were late or caught up.
+    pub late: usize,
+    /// Slots that a rule left out.
+    pub skipped: usize,
+    /// Slots that passed too long ago to be run.
+    pub missed: usize,
+}
+
+impl JobsReport {
+    /// Counts an event of a job.
+    pub fn count(&mut self, event: &JobEvent) {
+        let slots = |slots: &Slots| slots.count as usize;
+        match event {
+            JobEvent::RunEnded { state, .. } => match (state.verdict(), state) {
+                (Some(RunVerdict::Worked), _) => self.ok += 1,
+                (Some(RunVerdict::Failed), _) => self.failed += 1,
+                (None, ExecutionState::Interrupted | ExecutionState::Unknown) => self.cut_off += 1,
+                (None, ExecutionState::Skipped) => self.skipped += 1,
+                (None, _) => {}
+            },
+            JobEvent::NotRun { slots: left_out, state: ExecutionState::Missed, .. } => {
+                self.missed += slots(left_out);
+            }
+            JobEvent::NotRun { slots: left_out, .. } => self.skipped += slots(left_out),
+            JobEvent::Fired { slots: Some(taken), how: How::Late | How::CatchUp, .. } => {
+                self.late += slots(taken);
+            }
+            _ => {}
+        }
+    }
+
+    /// Each number that is not 0, with what it counts, in one line.
+    fn line(counts: &[(usize, &str, &str)]) -> String {
+        let told = counts.iter().filter(|(n, ..)| *n > 0);
+        told.map(|(n, thing, what)| format!("{} {what}", count(*n, thing))).collect::<Vec<_>>().join(", ")
+    }
+
+    fn bad(&self) -> String {
+        Self::line(&[
+            (self.failed, "run", "failed"),
+            (self.cut_off, "run", "cut off"),
+            (self.missed, "slot", "missed"),
+        ])
+    }
+
+    fn rest(&self) -> String {
+        Self::line(&[(self.ok, "run", "ok"), (self.late, "slot", "late"), (self.skipped, "slot", "skipped")])
+    }
 }
 
 impl Report {
@@ -61,10 +124,12 @@ impl Report {
             ("failed", of(self.failed, "turn")),
             ("cut off", of(self.cut_off, "turn")),
             ("given up", of(self.given_up, "session")),
+            ("jobs bad", self.jobs.bad()),
             ("refused", of(self.refused, "message")),
             ("held", of(self.held, "queue")),
             ("resumed", of(self.resumed, "turn")),
             ("answered", of(self.answered, "turn")),
+            ("jobs", self.jobs.rest()),
             ("stopped", of(self.stopped, "turn")),
             ("replaced", of(self.replaced, "message")),
             ("cleared", of(self.cleared, "time")),

@@ -29,6 +29,11 @@ pub enum JobEvent {
     },
     /// It is not in the file any more; its state is kept for a while.
     Vanished,
+    /// The whole file is gone, and it with it; its state is kept for a while.
+    VanishedWithFile,
+    /// It is not in the file any more, and nothing of it was to come: it had done all its runs, or could never
+    /// be used.
+    Gone,
     /// An operator took it out; its state is kept for a while.
     Removed,
     /// An operator gave it another id: what is known of it went with it.
@@ -131,6 +136,7 @@ impl JobEvent {
             },
             Self::Delivery { state: DeliveryState::Failed, .. } => Level::Error,
             Self::Vanished
+            | Self::VanishedWithFile
             | Self::NotRun { .. }
             | Self::Restored { .. }
             | Self::Delivery { state: DeliveryState::NotConfigured, .. } => Level::Warn,
@@ -159,6 +165,10 @@ impl JobEvent {
             Self::Changed { next: at } => format!("job {job} was changed; {}", next(at)),
             Self::InError { why } => format!("job {job} can't be used: {why}"),
             Self::Vanished => format!("job {job} is gone from jobs.json; its state is kept for 30 days"),
+            Self::VanishedWithFile => {
+                format!("job {job} is gone with jobs.json; its state is kept for 30 days")
+            }
+            Self::Gone => format!("job {job} is gone from jobs.json; nothing of it was to come"),
             Self::Removed => format!("job {job} was taken out of jobs.json; its state is kept for 30 days"),
             Self::Renamed { from } => format!("job {job} was job {from} until now"),
             Self::Paused { why: Some(why) } => format!("job {job} paused: {why}"),
@@ -209,6 +219,11 @@ pub enum CronEvent {
         /// Records that can't.
         in_error: usize,
     },
+    /// There is no file any more.
+    FileMissing {
+        /// How many jobs went with it that are missed.
+        jobs: usize,
+    },
     /// The file can't be read: the stored copy goes on firing.
     FileUnreadable {
         /// What is wrong, and where.
@@ -244,9 +259,10 @@ impl CronEvent {
     /// How much it matters.
     pub fn level(&self) -> Level {
         match self {
-            Self::FileUnreadable { .. } | Self::TickerLate { .. } | Self::TickerRestarted { .. } => {
-                Level::Error
-            }
+            Self::FileMissing { .. }
+            | Self::FileUnreadable { .. }
+            | Self::TickerLate { .. }
+            | Self::TickerRestarted { .. } => Level::Error,
             Self::FileRead { in_error: 1.., .. } | Self::CopyTaken { .. } | Self::ClockWentBack { .. } => {
                 Level::Warn
             }
@@ -260,6 +276,12 @@ impl CronEvent {
             Self::FileRead { jobs, in_error: 0 } => format!("jobs.json read: {}", count(*jobs, "job")),
             Self::FileRead { jobs, in_error } => {
                 format!("jobs.json read: {}, {} in error", count(*jobs, "job"), count(*in_error, "record"))
+            }
+            Self::FileMissing { jobs } => {
+                format!(
+                    "jobs.json is gone, and with it {}; their state is kept for 30 days",
+                    count(*jobs, "job")
+                )
             }
             Self::FileUnreadable { why, stored } => {
                 format!("jobs.json is unreadable: {why}; {} of the stored copy go on", count(*stored, "job"))
@@ -295,6 +317,8 @@ mod tests {
             JobEvent::Changed { next: None },
             JobEvent::InError { why: why() },
             JobEvent::Vanished,
+            JobEvent::VanishedWithFile,
+            JobEvent::Gone,
             JobEvent::Removed,
             JobEvent::Renamed { from: "before".parse().unwrap() },
             JobEvent::Paused { why: Some(why()) },
@@ -337,6 +361,7 @@ mod tests {
     fn what_happens_to_the_file_and_the_ticker_is_the_same_after_it_went_over_the_wire() {
         for what in [
             CronEvent::FileRead { jobs: 1, in_error: 2 },
+            CronEvent::FileMissing { jobs: 3 },
             CronEvent::FileUnreadable { why: "why".to_owned(), stored: 3 },
             CronEvent::CopyTaken { kept_as: "jobs.json.bad".to_owned() },
             CronEvent::ClockWentBack { from: Time::UNIX_EPOCH },

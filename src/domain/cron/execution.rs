@@ -43,6 +43,8 @@ pub struct Execution {
     pub output: Option<String>,
     /// What became of its result, one a target.
     pub deliveries: Vec<Delivery>,
+    /// The run of the engine with which it was cut off.
+    pub cut_with: Option<RunId>,
 }
 
 impl Execution {
@@ -367,6 +369,7 @@ mod tests {
             turn: None,
             output: None,
             deliveries: Vec::new(),
+            cut_with: None,
         }
     }
 

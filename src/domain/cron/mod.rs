@@ -3,6 +3,7 @@
 //! A [`Definition`] is what the record of a job means, and a [`Job`] a definition that was checked.
 
 mod answer;
+mod delivery;
 pub mod document;
 mod event;
 mod execution;
@@ -18,6 +19,7 @@ mod target;
 pub mod unreadable;
 
 pub use answer::{SILENT, is_silent, lets_agent_sleep};
+pub use delivery::{Telling, deliveries};
 pub use event::{CronEvent, JobEvent};
 pub use execution::{
     CLAIM_LIFE, Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner,

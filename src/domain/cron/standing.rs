@@ -185,7 +185,12 @@ impl JobStanding {
         change
     }
 
-    /// It is gone from the file; `news` says whether by itself ([`JobEvent::Vanished`]) or by an operator.
+    /// Whether anything of it is missed when it goes: it has runs to come, or once had.
+    pub fn is_missed(&self) -> bool {
+        self.completed_at.is_none() && !self.schedule.is_empty()
+    }
+
+    /// It is gone from the file; `news` says how.
     pub fn vanish(&mut self, before: Option<&Definition>, news: JobEvent, at: Time) -> Change {
         let mut change = self.park(before, "it is gone from jobs.json", at);
         self.vanished_at = Some(at);

@@ -1,9 +1,10 @@
-//! Where a run's result goes: targets resolved, and what becomes of each.
+//! Where a run's result goes, and what becomes of it there.
 
 use super::Cron;
 use super::output;
-use crate::domain::Time;
-use crate::domain::cron::{ALL, CONSOLE, Delivery, DeliveryState, JobId, LOCAL, ORIGIN, Target};
+use crate::domain::cron::{
+    ALL, CONSOLE, Delivery, DeliveryState, Execution, ExecutionState, JobId, LOCAL, Target,
+};
 use crate::domain::event::excerpt;
 use crate::domain::id::{ExecutionId, KeyError, SessionKey};
 use crate::engine::shared::Shared;
@@ -14,15 +15,6 @@ const PENDING: usize = 1_000;
 /// So much of a result stands in a session; the output document has it all.
 const MOST_CHARS: usize = 4_000;
 
-/// Whether anyone is to hear of a run's result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Telling {
-    /// Everyone that the job names.
-    Deliver,
-    /// Nobody, and why.
-    Suppress(&'static str),
-}
-
 /// What the editor offers as targets, and what is to be known of each.
 pub(super) fn offered() -> Vec<(String, String)> {
     [
@@ -32,57 +24,6 @@ pub(super) fn offered() -> Vec<(String, String)> {
     ]
     .map(|(target, about)| (target.to_owned(), about.to_owned()))
     .into()
-}
-
-/// The deliveries of a run that has ended. `document` is its output document, or why there is none.
-pub(super) fn plan(
-    targets: &[Target],
-    telling: &Telling,
-    document: Result<&str, &str>,
-    at: Time,
-) -> Vec<Delivery> {
-    let delivery = |target: Target| {
-        let (state, why) = match telling {
-            Telling::Suppress(why) => (DeliveryState::Suppressed, Some((*why).to_owned())),
-            Telling::Deliver => state_of(&target, document),
-        };
-        Delivery { target, state, at, why }
-    };
-    resolve(targets).into_iter().map(delivery).collect()
-}
-
-fn state_of(target: &Target, document: Result<&str, &str>) -> (DeliveryState, Option<String>) {
-    match (target.platform.as_str(), document) {
-        (CONSOLE, _) => (DeliveryState::Pending, None),
-        (LOCAL, Ok(_)) => (DeliveryState::Delivered, None),
-        (LOCAL, Err(why)) => (DeliveryState::Failed, Some(why.to_owned())),
-        (platform, document) => {
-            let kept = document.map(|path| format!("the text is in {path}")).unwrap_or_else(str::to_owned);
-            (DeliveryState::NotConfigured, Some(format!("{platform} is not set up here: {kept}")))
-        }
-    }
-}
-
-/// The places that targets mean, each once. A job that names none, or the place where it was made and does
-/// not tell which that was, means the console.
-fn resolve(targets: &[Target]) -> Vec<Target> {
-    let mut places: Vec<Target> = Vec::new();
-    let mut add = |place: Target| {
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    };
-    for target in targets {
-        match target.platform.as_str() {
-            ORIGIN => add(Target::platform(CONSOLE)),
-            ALL => [LOCAL, CONSOLE].map(Target::platform).into_iter().for_each(&mut add),
-            _ => add(target.clone()),
-        }
-    }
-    if places.is_empty() {
-        places.push(Target::platform(CONSOLE));
-    }
-    places
 }
 
 /// The result of a run that has ended.
@@ -107,7 +48,7 @@ pub(super) async fn deliver(shared: &Shared, outcome: &Outcome, deliveries: &[De
     }
 }
 
-/// Makes what an earlier engine left to be delivered: the text is in the output document.
+/// Makes what is left to be delivered of runs whose engine is gone.
 pub(super) async fn deliver_pending(shared: &Shared, cron: &Cron) {
     let pending = match shared.store.read(|queries| queries.pending_deliveries(PENDING)).await {
         Ok(pending) => pending,
@@ -119,14 +60,21 @@ pub(super) async fn deliver_pending(shared: &Shared, cron: &Cron) {
     }
 }
 
+/// The result of a run: what its document has, and of one that left none why it ended.
 async fn outcome_of(shared: &Shared, cron: &Cron, execution: ExecutionId) -> Option<Outcome> {
     let found = shared.store.read(move |queries| queries.execution(execution)).await.ok()??;
-    let (home, path) = (cron.home.clone(), found.output?);
-    let document = path.clone();
-    let read = move || output::read(&home, &path).ok().flatten();
-    let text = tokio::task::spawn_blocking(read).await.ok()??;
-    let text = output::answer_of(&text).map(str::to_owned).or(found.why).unwrap_or_default();
-    Some(Outcome { job: found.job, execution, text, document: Some(document) })
+    let Execution { job, state, output: document, why, .. } = found;
+    let said = match document.clone() {
+        Some(path) => {
+            let home = cron.home.clone();
+            let read = move || output::read(&home, &path).ok().flatten();
+            let text = tokio::task::spawn_blocking(read).await.ok()??;
+            output::answer_of(&text).map(str::to_owned)
+        }
+        None if state == ExecutionState::Succeeded => return None,
+        None => None,
+    };
+    Some(Outcome { job, execution, text: said.or(why).unwrap_or_default(), document })
 }
 
 /// The notice is the event that is written with it, and the text stands in the session from then on.
@@ -184,47 +132,6 @@ fn posted(outcome: &Outcome) -> String {
 mod tests {
     use super::*;
 
-    fn planned(targets: &str, telling: &Telling, document: Result<&str, &str>) -> Vec<String> {
-        let deliveries = plan(&Target::list(targets).unwrap(), telling, document, Time::UNIX_EPOCH);
-        let told = |delivery: &Delivery| {
-            let why = delivery.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-            format!("{} {}{why}", delivery.target, delivery.state.as_str())
-        };
-        deliveries.iter().map(told).collect()
-    }
-
-    #[test]
-    fn each_target_has_a_state_of_its_own() {
-        let document = Ok("output/a/1.md");
-        for (targets, states) in [
-            ("", vec!["console pending"]),
-            ("origin,console", vec!["console pending"]),
-            ("local", vec!["local delivered"]),
-            ("all,local", vec!["local delivered", "console pending"]),
-            (
-                "local,telegram:1:2",
-                vec![
-                    "local delivered",
-                    "telegram:1:2 not_configured (telegram is not set up here: the text is in output/a/1.md)",
-                ],
-            ),
-        ] {
-            assert_eq!(planned(targets, &Telling::Deliver, document), states, "{targets:?}");
-        }
-    }
-
-    #[test]
-    fn a_document_that_could_not_be_written_is_a_failed_delivery() {
-        assert_eq!(
-            planned("local,console,x", &Telling::Deliver, Err("the disk is full")),
-            [
-                "local failed (the disk is full)",
-                "console pending",
-                "x not_configured (x is not set up here: the disk is full)"
-            ]
-        );
-    }
-
     #[test]
     fn a_long_result_is_cut_in_the_session_and_says_where_the_rest_is() {
         let outcome = |text: &str| Outcome {
@@ -244,14 +151,5 @@ mod tests {
         let key = |target: &str| session(&Target::list(target).unwrap()[0]).map(|key| key.to_string());
         assert_eq!(key("console").unwrap(), "agent:main:local:dm:console");
         assert_eq!(key("console:ops").unwrap(), "agent:main:local:dm:ops");
-    }
-
-    #[test]
-    fn nobody_hears_of_what_is_suppressed() {
-        let telling = Telling::Suppress("the run said [SILENT]");
-        assert_eq!(
-            planned("local,telegram:1", &telling, Ok("output/a/1.md")),
-            ["local suppressed (the run said [SILENT])", "telegram:1 suppressed (the run said [SILENT])"]
-        );
     }
 }

@@ -192,6 +192,7 @@ mod tests {
             turn: None,
             output: None,
             deliveries: Vec::new(),
+            cut_with: None,
         }
     }
 

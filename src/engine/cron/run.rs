@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::Cron;
-use super::delivery::{self, Outcome, Telling};
+use super::delivery::{self, Outcome};
 use super::guard::{Limits, look_after};
 use super::output::{self, Report};
 use super::preflight::{self, Ready};
@@ -18,9 +18,9 @@ use super::turns::{self, Answered};
 use crate::agent::{ScriptCall, ScriptError, run_script};
 use crate::domain::Time;
 use crate::domain::cron::{
-    ClaimKey, Definition, Execution, ExecutionState, JobId, is_silent, lets_agent_sleep,
+    ClaimKey, Definition, Execution, ExecutionState, JobId, Telling, deliveries, is_silent, lets_agent_sleep,
 };
-use crate::domain::id::{SessionId, TurnId};
+use crate::domain::id::{RunId, SessionId, TurnId};
 use crate::domain::queue::{Gate, check_text};
 use crate::engine::shared::Shared;
 use crate::failpoint;
@@ -237,6 +237,7 @@ impl Run<'_> {
             Ok(Some(begun)) => begun,
             Ok(None) => return None,
             Err(StoreError::Refused(refusal)) if self.shared.status().gate != Gate::Open => {
+                self.live.halt(Halt::Shutdown);
                 let why = format!("the engine stopped before its agent began: {refusal}");
                 return Some(Done { prompt: Some(prompt), ..Done::of(ExecutionState::Interrupted, why) });
             }
@@ -286,13 +287,14 @@ impl Run<'_> {
         let document = self.document(&done, at).await;
         failpoint::pass("run-output-written");
         let told = document.as_deref().map_err(String::as_str);
-        let deliveries = delivery::plan(&self.job.deliver_to, &done.telling, told, at);
+        let deliveries = deliveries(&self.job.deliver_to, &done.telling, told, at);
         let end = ExecutionEnd {
             claim: self.live.key.clone(),
             state: done.state,
             why: done.why.clone(),
             output: document.as_ref().ok().cloned(),
             deliveries: deliveries.clone(),
+            cut_with: self.cut_with(&done),
             at,
         };
         if self.end(end).await == Held::Ours {
@@ -314,6 +316,12 @@ impl Run<'_> {
             // Its next run may want another folder or model.
             self.shared.handles.forget(session);
         }
+    }
+
+    /// The engine's run, where that cut this run off.
+    fn cut_with(&self, done: &Done) -> Option<RunId> {
+        let cut = done.state == ExecutionState::Interrupted && self.live.halted() == Some(Halt::Shutdown);
+        cut.then(|| self.cron.owner.run.clone())
     }
 
     async fn document(&self, done: &Done, at: Time) -> Result<String, String> {

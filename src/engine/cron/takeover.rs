@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::delivery::deliver_pending;
 use super::run::Left;
 use super::worker::{begin, new_claim};
 use super::{Cron, owner};
@@ -24,7 +25,11 @@ pub(super) async fn free_expired(shared: &Arc<Shared>) -> Result<(), StoreError>
     let open = shared.store.read(|queries| queries.open_claims()).await?;
     let (us, now) = (&shared.cron.owner.run, shared.now());
     let expired = open.iter().any(|(_, claim)| claim.owner.run != *us && claim.expires_at <= now);
-    if expired { free(shared, BTreeSet::new()).await } else { Ok(()) }
+    if expired {
+        free(shared, BTreeSet::new()).await?;
+        deliver_pending(shared, &shared.cron).await;
+    }
+    Ok(())
 }
 
 async fn free(shared: &Arc<Shared>, dead: BTreeSet<ClaimKey>) -> Result<(), StoreError> {

@@ -88,6 +88,7 @@ pub(super) async fn end_without_it(shared: &Shared, live: &LiveRun, state: Execu
         why: Some(why.to_owned()),
         output: None,
         deliveries: Vec::new(),
+        cut_with: None,
         at: shared.now(),
     };
     if let Err(error) = shared.store.write(move |store| store.end_execution(&end)).await {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::columns::{from_json, kept_json, optional_time, time};
 use crate::domain::Time;
 use crate::domain::cron::{Claim, Delivery, DeliveryState, Execution, Slots, Target};
+use crate::domain::id::RunId;
 
 macro_rules! executions_where {
     ($condition:literal) => {
@@ -39,6 +40,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Execution> {
         turn: row.get("turn")?,
         output: row.get("output")?,
         deliveries: deliveries.into_iter().map(Delivery::from).collect(),
+        cut_with: row.get::<_, Option<_>>("cut_with")?.map(RunId),
     })
 }
 

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008.sql"),
     include_str!("migrations/0009.sql"),
     include_str!("migrations/0010.sql"),
+    include_str!("migrations/0011.sql"),
 ];
 
 /// The newest schema that this program knows.

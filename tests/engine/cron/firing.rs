@@ -1,7 +1,7 @@
 //! Slots: when they are taken, what becomes of those that passed, and what never moves one.
 
 use pretty_assertions::assert_eq;
-use switchboard::domain::api::{Command, JobCommand, JobState};
+use switchboard::domain::api::{Answer, Command, JobCommand, JobState, Query};
 use switchboard::domain::cron::{Definition, ExecutionState, JobEvent, Misfire, Overlap};
 use switchboard::domain::event::EventKind;
 use switchboard::engine::StartUp;
@@ -233,6 +233,32 @@ async fn a_run_that_is_asked_for_while_the_engine_stops_leaves_no_slot_out() {
         world.run_ended().await;
     }
     assert_eq!(world.told("check").await, ["run_now now succeeded", "catch_up 12:10-12:40 (4) succeeded"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_report_tells_what_became_of_runs_and_of_slots() {
+    let jobs = [job("check", "*/10 * * * *"), job("once", "2026-11-30T12:25")];
+    let mut world = world_with(&jobs).await;
+    world.advance_to(at(12, 10)).await;
+    let turn = world.agent.next_turn().await;
+    world.advance_to(at(12, 20)).await;
+    world.job_event(|what| matches!(what, JobEvent::NotRun { .. })).await;
+    turn.fail("no route");
+    world.run_ended().await;
+    world.engine.command(Command::Hold { why: "test".to_owned() }).await.unwrap();
+    world.advance_to(at(12, 45)).await;
+    world.engine.command(Command::Release).await.unwrap();
+    world.advance(1).await;
+    world.agent.next_turn().await.answer("done").await;
+    world.run_ended().await;
+    let Answer::Report(report) = world.engine.query(Query::Report { since: Some(at(12, 0)) }).await.unwrap()
+    else {
+        panic!("no report");
+    };
+    let lines: Vec<String> =
+        report.lines().into_iter().map(|(label, words)| format!("{label}: {words}")).collect();
+    assert!(lines.contains(&"jobs bad: 1 run failed, 1 slot missed".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"jobs: 1 run ok, 2 slots late, 1 slot skipped".to_owned()), "{lines:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,8 +2,9 @@
 
 use pretty_assertions::assert_eq;
 use rusqlite::Connection;
-use switchboard::domain::api::{Command, JobCommand};
+use switchboard::domain::api::{Answer, Command, JobCommand, Query};
 use switchboard::domain::cron::{Counting, DeliveryState, ExecutionState, JobEvent};
+use switchboard::domain::event::EventKind;
 use switchboard::store::{Patience, Store, Tick};
 
 use super::{at, job, world_with};
@@ -11,6 +12,14 @@ use crate::support::world::{Setup, World};
 
 fn store(world: &World) -> Connection {
     Connection::open(world.path("state.db")).unwrap()
+}
+
+/// What the newest start says of what it found.
+async fn last_start(world: &World) -> String {
+    match world.engine.query(Query::Recovery { start: None, limit: 9 }).await.unwrap() {
+        Answer::Recovery(page) => page.chosen.unwrap().result(),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Lets a job run once, stops the engine, and changes what it left.
@@ -36,11 +45,54 @@ async fn a_run_that_died_with_its_engine_is_interrupted_and_its_job_is_free_at_o
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_that_died_with_its_engine_lasted_until_that_and_is_delivered_like_any_failure() {
+    let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
+    world.run_now("a").await;
+    let _turn = world.agent.next_turn().await;
+    world.advance(15).await;
+    world.advance(5).await;
+    let committed = world.copy_of_files();
+    world.advance(3600).await;
+    let mut copy = world.start_on(committed, Setup::default()).await;
+    copy.job_event(|what| matches!(what, JobEvent::Delivery { .. })).await;
+    let [run] = &copy.executions("a").await[..] else { panic!("one run") };
+    assert_eq!(run.words(copy.now()), "interrupted, run now, 15 s: the engine died");
+    assert_eq!(run.deliveries[0].state, DeliveryState::Delivered);
+    assert_eq!(copy.transcript("console").await, ["notice: Job a, run 1:\nthe engine died"]);
+    assert_eq!(last_start(&copy).await, "1 run of a job was cut off and is not repeated: a.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_cut_at_the_end_of_a_drain_is_told_by_the_next_start() {
+    let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
+    world.run_now("a").await;
+    let turn = world.agent.next_turn().await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.advance(31).await;
+    turn.obey_stop().await;
+    let world = world.next_start(Setup::default()).await;
+    assert_eq!(last_start(&world).await, "1 run of a job was cut off and is not repeated: a.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_the_operator_stopped_was_not_cut_off() {
+    let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
+    let execution = world.run_now("a").await;
+    let turn = world.agent.next_turn().await;
+    world.job_command(JobCommand::StopRun { execution }).await.unwrap();
+    turn.obey_stop().await;
+    world.run_ended().await;
+    let world = world.restart(Setup::default()).await;
+    assert_eq!(last_start(&world).await, "It found nothing cut off.");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_claim_of_another_host_counts_until_it_expires() {
     let mut world = world_with(&[job("a", "0 0 1 1 *")]).await;
     let elsewhere = "UPDATE executions SET state = 'running', ended_at = NULL, session = NULL, turn = NULL,
         owner = json_set(owner, '$.host', 'elsewhere', '$.run', 'theirs'),
-        expires_at = taken_at + 300000";
+        expires_at = taken_at + 300000; DELETE FROM deliveries;";
     ran_once_then(&mut world, elsewhere).await;
     world.settled().await;
     assert_eq!(world.executions("a").await[0].state, ExecutionState::Running);

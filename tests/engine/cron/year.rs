@@ -66,6 +66,7 @@ fn fire(store: &mut dyn Transitions, first: Time, end: Time) -> switchboard::sto
                 why: None,
                 output: None,
                 deliveries: Vec::new(),
+                cut_with: None,
                 at,
             };
             assert_eq!(store.end_execution(&end)?, Held::Ours);

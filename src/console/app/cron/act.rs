@@ -89,6 +89,9 @@ fn no_file_to_edit(model: &Model) -> Option<String> {
 
 fn no_copy_to_take(model: &Model) -> Option<String> {
     match file::trouble(model) {
+        None if model.cron.file == JobsFileState::Missing => {
+            Some("there is no jobs.json, and the stored copy is of no file: put it back".to_owned())
+        }
         None => Some("jobs.json can be read: there is nothing to repair".to_owned()),
         Some(trouble) if trouble.stored_at.is_none() => {
             Some("there is no stored copy: jobs.json was never read".to_owned())

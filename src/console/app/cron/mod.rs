@@ -23,7 +23,7 @@ use crate::domain::Time;
 use crate::domain::api::{
     JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts, TickerState, TimelineRow,
 };
-use crate::domain::cron::{Definition, Execution, JobId};
+use crate::domain::cron::{Definition, Execution, ExecutionState, JobEvent, JobId};
 use crate::domain::event::EventKind;
 use crate::domain::filter::{Filter, Words};
 
@@ -180,6 +180,11 @@ pub(super) enum Order {
 }
 
 impl Cron {
+    /// The slot that comes first, with its job.
+    pub fn next_slot(&self) -> Option<(&Job, Time)> {
+        self.all.iter().filter_map(|job| Some((job, job.row.next?))).min_by_key(|(_, slot)| *slot)
+    }
+
     /// The selected job.
     pub fn current(&self) -> Option<&Job> {
         self.rows.get(self.selected)
@@ -329,6 +334,12 @@ pub(super) fn note(model: &mut Model, kind: &EventKind) {
         matches!(kind, EventKind::Job { .. } | EventKind::Cron(_) | EventKind::AlertAcknowledged { .. });
     if !is_ours {
         return;
+    }
+    if let EventKind::Job { what: JobEvent::RunEnded { state, .. }, .. } = kind
+        && matches!(state, ExecutionState::Interrupted | ExecutionState::Unknown)
+    {
+        // A start tells which runs were cut off.
+        model.requests.mark(Question::Recovery, Pace::Gently);
     }
     // The tabs and the banner of every view tell of the jobs too.
     model.requests.mark(Question::Jobs, Pace::Gently);

@@ -79,7 +79,7 @@ fn beside(model: &Model, above: usize, below: usize) -> (String, Role) {
         let since = age(model.as_of() - *since);
         return (format!("no good pass for {since}: {why}"), Role::NeedsYou);
     }
-    let next = cron.ticker.next.map(|at| format!("next {}, {}", distance(model, at), slot(model, at)));
+    let next = cron.next_slot().map(|(_, at)| format!("next {}, {}", distance(model, at), slot(model, at)));
     let above = (above > 0).then(|| format!("{above} above"));
     let below = (below > 0).then(|| format!("{below} more below"));
     (above.into_iter().chain(below).chain(next).collect::<Vec<_>>().join(", "), Role::Quiet)

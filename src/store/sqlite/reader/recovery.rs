@@ -23,7 +23,11 @@ macro_rules! starts {
                  (SELECT count(*) FROM recoveries WHERE run = n
                       AND json_extract(verdict, '$.verdict') = 'owes_nothing') AS owed_nothing,
                  (SELECT count(*) FROM recoveries WHERE run = n
-                      AND json_extract(verdict, '$.verdict') = 'suspend') AS given_up
+                      AND json_extract(verdict, '$.verdict') = 'suspend') AS given_up,
+                 (SELECT json_group_array(job) FROM (
+                      SELECT job FROM executions WHERE cut_with = (
+                          SELECT before.id FROM runs before WHERE before.n = runs.n - 1)
+                      ORDER BY id)) AS cut_jobs
              FROM runs ",
             $which
         )
@@ -116,6 +120,7 @@ fn numbered_start(row: &Row<'_>) -> rusqlite::Result<(i64, StartRow)> {
         resumed: row.get("resumed")?,
         owed_nothing: row.get("owed_nothing")?,
         given_up: row.get("given_up")?,
+        cut_jobs: kept_json(row, "cut_jobs")?.unwrap_or_default(),
     };
     Ok((row.get("n")?, start))
 }

@@ -1,9 +1,10 @@
 //! What happened since a time, counted over ranges of indexes.
 
-use super::super::columns::{Millis, optional_time};
+use super::super::columns::{Millis, from_json, optional_time};
 use super::Reader;
 use crate::domain::Time;
 use crate::domain::api::Report;
+use crate::domain::event::EventKind;
 use crate::domain::id::Seq;
 use crate::domain::session::Usage;
 use crate::domain::turn::{StopCause, TurnState};
@@ -25,6 +26,11 @@ const WARNED: &str = "
     FROM (SELECT json_extract(kind, '$.event') AS event, json_extract(kind, '$.marker.marker') AS marker
           FROM events WHERE level >= 2 AND seq >= ?1)";
 
+/// What was told of runs and of slots, out of the index of what was told of jobs.
+const OF_JOBS: &str = "
+    SELECT kind FROM events INDEXED BY events_of_jobs
+    WHERE job IS NOT NULL AND seq >= ?1 AND json_extract(kind, '$.what') IN ('run_ended', 'not_run', 'fired')";
+
 impl Reader<'_> {
     /// `since` none: since a console was last looked at.
     pub(super) fn report(&self, since: Option<Time>) -> Result<Report> {
@@ -43,6 +49,11 @@ impl Reader<'_> {
             report.given_up = row.get("given_up")?;
             Ok(())
         })?;
+        for event in self.rows(OF_JOBS, (first,), |row| from_json::<EventKind>(row, "kind"))? {
+            if let EventKind::Job { what, .. } = event {
+                report.jobs.count(&what);
+            }
+        }
         (report.starts, report.after_crash) = self.only(
             "SELECT count(*), coalesce(sum(json_extract(exit, '$.exit') = 'unclean'), 0)
              FROM runs WHERE started_at >= ?1",

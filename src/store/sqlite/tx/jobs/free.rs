@@ -6,9 +6,12 @@ use super::super::super::columns::Millis;
 use super::super::super::executions::{self, executions_where};
 use super::super::Tx;
 use crate::domain::Time;
-use crate::domain::cron::{Claim, ClaimKey, Execution, ExecutionState, JobEvent};
+use crate::domain::cron::{Claim, ClaimKey, Execution, ExecutionState, JobEvent, Telling, deliveries};
 use crate::domain::turn::TurnState;
 use crate::store::{Claimed, NewClaim, Result};
+
+/// Why what was cut off with its engine can't be read.
+const NO_DOCUMENT: &str = "it left no output document";
 
 /// What becomes of an execution that its owner left.
 enum Freed {
@@ -41,7 +44,7 @@ impl Tx<'_> {
             }
             match self.judge_left(&execution, &claim, is_dead)? {
                 Freed::Waits => self.restore(&execution, heir.at)?,
-                Freed::Ends(state, why) => self.end_left(&execution, state, why, heir.at)?,
+                Freed::Ends(state, why) => self.end_left(&execution, &claim, state, why, heir.at)?,
                 Freed::Answered => inherited.extend(self.give(execution.id, &execution.job, heir)?),
             }
         }
@@ -49,10 +52,12 @@ impl Tx<'_> {
     }
 
     fn judge_left(&self, execution: &Execution, claim: &Claim, is_dead: bool) -> Result<Freed> {
-        let holder = claim.holder();
         let gone = match is_dead {
-            true => format!("{holder} died"),
-            false => format!("{holder} gave no sign of life since {}", claim.beat_at.format("%H:%M:%S UTC")),
+            true => "the engine died".to_owned(),
+            false => {
+                let since = claim.beat_at.format("%H:%M:%S UTC");
+                format!("no sign of life since {since} of {}", claim.holder())
+            }
         };
         if execution.state == ExecutionState::Claimed {
             return Ok(match execution.attempt {
@@ -88,16 +93,29 @@ impl Tx<'_> {
     fn end_left(
         &mut self,
         execution: &Execution,
+        claim: &Claim,
         state: ExecutionState,
         why: String,
         at: Time,
     ) -> Result<()> {
+        let ended = self.last_sign_of_life(claim)?.max(execution.began_at.unwrap_or(claim.since)).min(at);
         self.execute(
-            "UPDATE executions SET state = ?2, ended_at = ?3, why = ?4 WHERE id = ?1",
-            (execution.id, state, Millis(at), &why),
+            "UPDATE executions SET state = ?2, ended_at = ?3, why = ?4, cut_with = ?5 WHERE id = ?1",
+            (execution.id, state, Millis(ended), &why, &claim.owner.run),
         )?;
         let news = JobEvent::RunEnded { execution: execution.id, state, why: Some(why.clone()) };
         self.tell_job(&execution.job, news, at)?;
+        let definition = self.kept_job(&execution.job)?.and_then(|job| job.definition);
+        let targets = definition.map(|definition| definition.deliver_to).unwrap_or_default();
+        let deliveries = deliveries(&targets, &Telling::Deliver, Err(NO_DOCUMENT), at);
+        self.add_deliveries(&execution.job, execution.id, &deliveries)?;
         self.count_end(&execution.job, state, Some(&why), at)
+    }
+
+    /// When the owner of a claim was last known to live.
+    fn last_sign_of_life(&self, claim: &Claim) -> Result<Time> {
+        let stamp = "SELECT coalesce(stamped_at, started_at) FROM runs WHERE id = ?1";
+        let stamp = self.first(stamp, (&claim.owner.run,), |row| row.get::<_, Millis>(0))?;
+        Ok(stamp.map_or(claim.beat_at, |stamp| stamp.0.max(claim.beat_at)))
     }
 }

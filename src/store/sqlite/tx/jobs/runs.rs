@@ -1,5 +1,7 @@
 //! Runs: the turn in which a job's agent works, and the end with what is to be delivered.
 
+use rusqlite::params;
+
 use super::super::super::columns::Millis;
 use super::super::sessions::NewSession;
 use super::super::{Tx, nothing_to};
@@ -64,9 +66,9 @@ impl Tx<'_> {
     pub(super) fn end_execution(&mut self, end: &ExecutionEnd) -> Result<Held> {
         let ClaimKey { execution, token } = &end.claim;
         let ended = self.first(
-            "UPDATE executions SET state = ?3, ended_at = ?4, why = ?5, output = ?6
+            "UPDATE executions SET state = ?3, ended_at = ?4, why = ?5, output = ?6, cut_with = ?7
              WHERE id = ?1 AND token = ?2 AND state IN ('claimed', 'running') RETURNING job",
-            (execution, token, end.state, Millis(end.at), &end.why, &end.output),
+            params![execution, token, end.state, Millis(end.at), end.why, end.output, end.cut_with],
             |row| row.get(0),
         )?;
         let Some(job) = ended else { return Ok(Held::Lost) };

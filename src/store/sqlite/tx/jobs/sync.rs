@@ -10,7 +10,7 @@ use super::kept::Kept;
 use crate::domain::Time;
 use crate::domain::alert::by_nobodys_records;
 use crate::domain::api::FileTrouble;
-use crate::domain::cron::{CronEvent, JobId, JobStanding, Overlap, Said};
+use crate::domain::cron::{CronEvent, JobEvent, JobId, JobStanding, Overlap, Said};
 use crate::store::{JobsSeen, Result, SeenFile, SeenRecord, Synced};
 
 /// A record of the stored copy.
@@ -47,6 +47,7 @@ impl Tx<'_> {
         let Copy { mut owned, unowned } = self.stored_copy()?;
         let zone_moved = self.note_zone(seen)?;
         let (mut synced, mut nobodys, mut met) = (Synced::default(), Vec::new(), HashSet::new());
+        let (mut gone_with_file, missing_since) = (0, self.missing_since()?);
         for (place, record) in seen.records.iter().enumerate() {
             let placed = Placed { place, record, faults: json(&record.faults)? };
             let Some(id) = record.id.as_ref().filter(|id| met.insert(*id)) else {
@@ -68,13 +69,16 @@ impl Tx<'_> {
             }
         }
         for (id, before) in owned {
-            if before.place.is_some() {
-                self.vanish(&id, before.n, seen)?;
-                synced.vanished += 1;
+            if before.place.is_none() {
+                self.still_gone(&id, missing_since, seen)?;
+                continue;
             }
+            let news = self.vanish(&id, before.n, seen)?;
+            gone_with_file += usize::from(news == Some(JobEvent::VanishedWithFile));
+            synced.vanished += 1;
         }
         let news = self.keep_unowned(&unowned, &nobodys, seen.at)?;
-        self.note_read(seen, news || synced != Synced::default())?;
+        self.note_read(seen, gone_with_file, news || synced != Synced::default())?;
         Ok(synced)
     }
 
@@ -122,16 +126,20 @@ impl Tx<'_> {
     }
 
     /// Notes that the file was read, and tells of it if that is news.
-    fn note_read(&mut self, seen: &JobsSeen, changed: bool) -> Result<()> {
+    fn note_read(&mut self, seen: &JobsSeen, gone_with_file: usize, changed: bool) -> Result<()> {
         let state = match seen.file {
             SeenFile::Read => "read",
             SeenFile::Missing => "missing",
         };
         let was = self.only("SELECT state FROM jobs_file", (), |row| row.get::<_, String>(0))?;
         self.execute(
-            "UPDATE jobs_file SET state = ?1, read_at = ?2, since = NULL, trouble = NULL",
+            "UPDATE jobs_file SET state = ?1, read_at = ?2, trouble = NULL,
+                 since = CASE WHEN ?1 = 'missing' THEN iif(state = 'missing', since, ?2) END",
             (state, Millis(seen.at)),
         )?;
+        if gone_with_file > 0 {
+            return self.tell_cron(CronEvent::FileMissing { jobs: gone_with_file }, seen.at);
+        }
         if !changed && was == state {
             return Ok(());
         }
@@ -199,14 +207,32 @@ impl Tx<'_> {
         Ok(())
     }
 
-    fn vanish(&mut self, id: &JobId, record: i64, seen: &JobsSeen) -> Result<()> {
+    /// Since when there is no file.
+    fn missing_since(&self) -> Result<Option<Time>> {
+        let since = "SELECT since FROM jobs_file WHERE state = 'missing'";
+        Ok(self.first(since, (), |row| row.get::<_, Option<Millis>>(0))?.flatten().map(|since| since.0))
+    }
+
+    /// A job is not in the file, as before. One that went with the whole file is missed as soon as that is back.
+    fn still_gone(&mut self, id: &JobId, missing_since: Option<Time>, seen: &JobsSeen) -> Result<()> {
+        let Some(job) = self.kept_job(id)? else { return Ok(()) };
+        let went_with_file = missing_since.is_some_and(|since| job.standing.vanished_at >= Some(since));
+        if seen.file == SeenFile::Read && went_with_file && job.standing.is_missed() {
+            self.tell_job(id, JobEvent::Vanished, seen.at)?;
+        }
+        Ok(())
+    }
+
+    fn vanish(&mut self, id: &JobId, record: i64, seen: &JobsSeen) -> Result<Option<JobEvent>> {
         let at = seen.at;
-        let Some(mut job) = self.kept_job(id)? else { return Ok(()) };
+        let Some(mut job) = self.kept_job(id)? else { return Ok(None) };
+        let news = seen.news_of_gone(id, &job.standing);
         self.execute("UPDATE job_records SET place = NULL WHERE n = ?1", (record,))?;
-        let change = job.standing.vanish(job.definition.as_ref(), seen.news_of_gone(id), at);
+        let change = job.standing.vanish(job.definition.as_ref(), news.clone(), at);
         self.keep_change(id, change, at)?;
         self.drop_waiting(id, "it is gone from jobs.json", at)?;
-        self.save_job(&mut job, at)
+        self.save_job(&mut job, at)?;
+        Ok(Some(news))
     }
 
     /// Keeps the records that no job has, if they are others than before; returns whether they are.
