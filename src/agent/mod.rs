@@ -67,6 +67,12 @@ pub trait Backend: Send + Sync {
         Box::pin(async { Ok(self.label()) })
     }
 
+    /// Ends what the handles of an engine that died have left, those at rest between turns too. Only whoever
+    /// holds the home may call it. Returns how many process groups were ended.
+    fn end_leftovers(&self) -> usize {
+        0
+    }
+
     /// Opens a handle for a session.
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>>;
 }

@@ -1,5 +1,7 @@
 //! Child processes that outlived the engine which started them: ended before anything new begins.
 
+use std::sync::Arc;
+
 use super::shared::Shared;
 use crate::agent::end_leftover;
 use crate::domain::process::{ChildProcess, Fate};
@@ -9,15 +11,20 @@ use crate::store::StoreError;
 /// each is the caller's to keep.
 pub(super) async fn end(shared: &Shared) -> Result<Vec<(ChildProcess, Fate)>, StoreError> {
     let left = shared.store.read(|queries| queries.processes()).await?;
-    if left.is_empty() {
-        return Ok(Vec::new());
-    }
+    let backend = Arc::clone(&shared.backend);
     let end = move || {
         let ended = left.into_iter().map(|(session, child)| {
             let fate = end_leftover(&child, &session);
             (child, fate)
         });
-        ended.collect()
+        let ended = ended.collect();
+        match backend.end_leftovers() {
+            0 => {}
+            groups => {
+                tracing::warn!(groups, "agents of an engine that died were still there and were killed")
+            }
+        }
+        ended
     };
     // It fails only where the runtime ends: then nothing new begins either.
     tokio::task::spawn_blocking(end).await.map_err(|_| StoreError::Closed)

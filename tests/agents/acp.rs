@@ -23,6 +23,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_words_thoughts_tools_and_plans_are_told_as_they_come", tells_all),
         real("acp_agent_lives_on_between_turns_and_dies_with_its_handle", lives_on),
         real("acp_agent_is_kept_before_it_works_and_again_each_turn", is_kept),
+        real("acp_agent_that_outlived_its_engine_is_ended_by_the_next_of_its_home", is_left_over),
         real("acp_agent_sees_no_secret_in_its_environment", sees_no_secret),
         real("acp_stop_reasons_have_their_words", stop_reasons),
         real("acp_errors_tell_what_their_data_says", tells_the_data),
@@ -242,6 +243,19 @@ async fn is_kept() {
     let backend = agent.backend();
     let (played, ()) = tokio::join!(call.play(&*backend), refuse);
     assert_eq!(played.failure(), "sh was not let work: its process could not be kept");
+}
+
+async fn is_left_over() {
+    let agent = Agent::new(r#"on_prompt() { say "$$"; stop end_turn; }"#);
+    let homes = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [ours, other] =
+        homes.each_ref().map(|home| switchboard::agent::build(&agent.config, home.path()).unwrap());
+    let mut talk = Conversation::open(&*ours).await;
+    let played = talk.say("hello", &[]).await;
+    assert_eq!(other.end_leftovers(), 0);
+    assert!(lives(&played.text()), "another home's engine ended it");
+    assert_eq!(ours.end_leftovers(), 1);
+    assert_gone(&played).await;
 }
 
 async fn sees_no_secret() {

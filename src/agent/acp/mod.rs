@@ -40,6 +40,9 @@ use crate::domain::session::Usage;
 /// How long an agent may take to end when its input ends, and again when it is asked to.
 const GOODBYE: Duration = Duration::from_secs(2);
 
+/// Tells an agent, and whatever it starts, which home it works for.
+const HOME: &str = "SWITCHBOARD_AGENT_OF";
+
 /// The acp backend.
 pub(super) struct AcpBackend(Arc<Settings>);
 
@@ -48,6 +51,7 @@ struct Settings {
     program: Program,
     acp: AcpConfig,
     approvals: ApprovalsConfig,
+    home: PathBuf,
 }
 
 impl AcpBackend {
@@ -56,7 +60,8 @@ impl AcpBackend {
         let acp = config.acp.clone();
         let workdir = acp.workdir.clone().unwrap_or_else(|| home.to_path_buf());
         let program = Program::new("agent.acp", &acp.argv, workdir, &config.openai.api_key_env)?;
-        Ok(Self(Arc::new(Settings { program, acp, approvals: config.approvals.clone() })))
+        let (approvals, home) = (config.approvals.clone(), absolute(home));
+        Ok(Self(Arc::new(Settings { program, acp, approvals, home })))
     }
 }
 
@@ -82,6 +87,10 @@ impl Backend for AcpBackend {
             agent.connection.close(GOODBYE).await;
             Ok(found)
         })
+    }
+
+    fn end_leftovers(&self) -> usize {
+        process::end_marked(&[format!("{HOME}={}", self.0.home.display())])
     }
 
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
@@ -205,7 +214,9 @@ impl AcpHandle {
 
     /// Starts the agent, and takes its session up again where there was one that it knows.
     async fn begin(&self, turn: &Turn) -> Result<Live, AgentError> {
-        let connection = start(&self.program, process::place(&self.context, turn.id))?;
+        let home = (HOME, self.settings.home.display().to_string());
+        let place = process::place(&self.context, turn.id).into_iter().chain([home]);
+        let connection = start(&self.program, place)?;
         keep(&connection, turn).await?;
         connection.let_work()?;
         let mut agent = Agent::greet(connection, &self.settings.acp).await?;
