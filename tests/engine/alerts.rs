@@ -237,5 +237,6 @@ async fn with_nothing_waiting_a_dead_backend_is_tried_by_the_next_message_and_th
     assert!(held.ends_with("nothing waits: the next message tries it)"), "{held}");
     world.send("s", "/queue later").await;
     world.turn_for("later").await.answer("alive again").await;
+    world.advance(1).await;
     assert_eq!(world.overview().await.needs_you, 0);
 }
