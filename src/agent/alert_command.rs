@@ -97,12 +97,7 @@ impl AlertCommand {
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
         let ended = CancellationToken::new();
         let text = serde_json::to_string(alert).unwrap_or_default() + "\n";
-        let exit = async {
-            let status = child.wait().await;
-            group.end();
-            ended.cancel();
-            status
-        };
+        let exit = group.exit(&mut child, &ended);
         let work = async { tokio::join!(exit, feed(stdin, text, &ended), read_tail(stderr, &ended)) };
         let Ok((status, (), complaint)) = timeout(self.timeout, work).await else {
             return Err(NotTold::TooSlow { program: self.name.clone(), seconds: self.timeout.as_secs() });

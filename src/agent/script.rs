@@ -12,14 +12,12 @@ use std::time::Duration;
 
 use tokio::io::AsyncRead;
 use tokio::process::Command;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::program::group::ProcessGroup;
 use super::program::{PIECE_BYTES, bad_end, environment, read, read_tail};
 
-/// How long a script may take to end after SIGTERM.
-const GRACE: Duration = Duration::from_secs(3);
 /// So much of its output is kept: the beginning.
 const KEPT_BYTES: usize = 1024 * 1024;
 /// Told where output was cut.
@@ -108,13 +106,11 @@ pub async fn run_script(
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let ended = CancellationToken::new();
     let work = async {
-        let exit = async {
-            let status = child.wait().await;
-            group.end();
-            ended.cancel();
-            status
-        };
-        tokio::join!(exit, read_head(stdout, &ended, &on_output), read_tail(stderr, &ended))
+        tokio::join!(
+            group.exit(&mut child, &ended),
+            read_head(stdout, &ended, &on_output),
+            read_tail(stderr, &ended)
+        )
     };
     let mut work = std::pin::pin!(work);
     let stopped = tokio::select! {
@@ -123,9 +119,7 @@ pub async fn run_script(
         () = sleep(call.limit) => ScriptError::TooSlow { limit: call.limit },
         (status, output, complaint) = &mut work => return judge(status, output, &complaint.last_lines()),
     };
-    group.terminate();
-    // What does not end by then is killed with the group as it is dropped.
-    let _ = timeout(GRACE, &mut work).await;
+    group.stop(work).await;
     Err(stopped)
 }
 

@@ -1,8 +1,8 @@
 //! Files that appear whole or not at all.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -52,6 +52,14 @@ pub fn free_name(path: &Path, what: &str, at: Time) -> PathBuf {
 /// Puts on the disk which names a folder has.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
+}
+
+/// A file, whatever it is called: its device and its number there.
+pub type Identity = (u64, u64);
+
+/// Which file it is that stands there.
+pub fn identity(found: &Metadata) -> Identity {
+    (found.dev(), found.ino())
 }
 
 /// The folder that a file stands in.

@@ -6,7 +6,7 @@
 //! updates and is told how many.
 
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,7 @@ use tokio_util::task::TaskTracker;
 use super::client::{Client, ClientError};
 use super::protocol::{Ask, FromEngine, Hello, Line, Lines, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES};
 use super::protocol::{Outcome, Request, Response};
+use crate::config::files::{Identity, identity};
 use crate::domain::api::Update;
 use crate::domain::event::excerpt;
 
@@ -43,9 +44,6 @@ pub struct Bound {
     is: Identity,
     listener: UnixListener,
 }
-
-/// A file, whatever it is called: its device and its number there.
-type Identity = (u64, u64);
 
 /// A socket at which an engine is reached, until it is stopped.
 #[derive(Debug)]
@@ -88,7 +86,7 @@ impl Server {
 
     /// Only our own: where the home was removed and made anew, another engine's stands there.
     fn take_away(&self) {
-        let taken = match identity(&self.path) {
+        let taken = match stands_at(&self.path) {
             Ok(found) if found != self.is => return,
             Ok(_) => std::fs::remove_file(&self.path),
             Err(error) => Err(error),
@@ -116,12 +114,11 @@ fn listen(path: &Path) -> io::Result<(UnixListener, Identity)> {
     }
     let listener = UnixListener::bind(path)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok((listener, identity(path)?))
+    Ok((listener, stands_at(path)?))
 }
 
-fn identity(path: &Path) -> io::Result<Identity> {
-    let found = std::fs::symlink_metadata(path)?;
-    Ok((found.dev(), found.ino()))
+fn stands_at(path: &Path) -> io::Result<Identity> {
+    std::fs::symlink_metadata(path).map(|found| identity(&found))
 }
 
 fn told(error: &io::Error) -> String {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
+use super::clock::LOOK_AGAIN;
 use super::shared::Shared;
 use crate::agent::NewQuestion;
 use crate::domain::Time;
@@ -14,8 +15,6 @@ use crate::domain::approval::{Approval, Decision, Ending};
 use crate::domain::id::{ApprovalId, TurnId};
 use crate::store::{NewApproval, StoreError};
 
-/// The wall clock may jump: a wait for one of its instants looks at it again after this long.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
 /// What can't be kept is tried again after this long.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 

@@ -1,8 +1,13 @@
 //! Where the engine's time comes from.
 
+use std::time::Duration;
+
 use chrono::{SubsecRound, Utc};
 
 use crate::domain::Time;
+
+/// The wall clock may jump: a wait for one of its instants looks at it again after this long.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// The wall clock, injected so that a test can hold it.
 pub trait Clock: Send + Sync {

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::alerts;
+use super::clock::LOOK_AGAIN;
 use super::shared::{STOP_WAITS, Shared};
 use super::turn::{self, Running};
 use crate::agent::AlertCommand;
@@ -35,8 +36,6 @@ const PRUNE_AT_ONCE: usize = 500;
 /// Messages reach the search index this long after the turn that brought them, so many at a time.
 const INDEX_AFTER: Duration = Duration::from_secs(2);
 const INDEX_AT_ONCE: usize = 200;
-/// The wall clock may jump: a wait for one of its instants looks at it again after this long.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// What the conductor is told beside the feed.
 pub(super) enum Order {

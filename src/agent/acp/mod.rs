@@ -94,10 +94,7 @@ impl Backend for AcpBackend {
     }
 
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
-        let mut program = self.0.program.clone();
-        if let Some(workdir) = &session.workdir {
-            program.workdir.clone_from(workdir);
-        }
+        let program = self.0.program.of_session(session);
         let folder = absolute(&program.workdir);
         let settings = Arc::clone(&self.0);
         let handle =

@@ -15,7 +15,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::process::ChildStdout;
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::program::group::ProcessGroup;
@@ -25,9 +25,6 @@ use super::program::{PIECE_BYTES, bad_end, feed, read, read_tail};
 use super::utf8::LossyDecoder;
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
 use crate::config::AgentConfig;
-
-/// How long a program may take to end after SIGTERM.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// The command backend.
 #[derive(Debug)]
@@ -65,10 +62,7 @@ impl Backend for CommandBackend {
     }
 
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
-        let mut program = self.program.clone();
-        if let Some(workdir) = &session.workdir {
-            program.workdir = workdir.clone();
-        }
+        let program = self.program.of_session(session);
         let handle = CommandHandle { program, timeout: self.timeout, session: session.clone() };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
@@ -129,15 +123,9 @@ impl CommandHandle {
             if let Some(pid) = pid {
                 turn.children.keep(pid, &self.program.name).await?;
             }
-            let exit = async {
-                let status = child.wait().await;
-                group.end();
-                ended.cancel();
-                status
-            };
             let (stdin, stdout, stderr) = streams;
             let (status, (), said, complaint) = tokio::join!(
-                exit,
+                group.exit(child, &ended),
                 feed(stdin, message, &ended),
                 stream(stdout, &output, &ended),
                 read_tail(stderr, &ended)
@@ -152,9 +140,7 @@ impl CommandHandle {
             () = sleep(self.timeout) => self.too_slow(),
             ending = &mut work => return self.judge(&ending?),
         };
-        group.terminate();
-        // What does not end by then is killed with the group as it is dropped.
-        let _ = timeout(GRACE, &mut work).await;
+        group.stop(work).await;
         Err(stopped)
     }
 

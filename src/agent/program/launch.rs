@@ -8,7 +8,7 @@ use std::process::Stdio;
 use tokio::process::{Child, Command};
 
 use super::environment;
-use crate::agent::{AgentError, BuildError};
+use crate::agent::{AgentError, BuildError, SessionContext};
 
 /// The line that lets a program work; it is not the program's to read.
 pub(in crate::agent) const GO: &str = "go\n";
@@ -16,7 +16,7 @@ pub(in crate::agent) const GO: &str = "go\n";
 /// What holds a program until its process is kept. Only a process that already runs can wait, and
 /// between a fork and its exec nothing safe can: so a shell waits, and then becomes the program, with
 /// the same process. It takes nothing but the first line from the pipe, and ends if none comes.
-const SHELL: &str = "/bin/sh";
+pub(in crate::agent) const SHELL: &str = "/bin/sh";
 const WAIT: &str = "read -r go && exec \"$@\"";
 
 /// A program with all that calling it needs.
@@ -48,6 +48,15 @@ impl Program {
         let (name, arguments) = argv.split_first().ok_or(BuildError::EmptyArgv { section })?;
         let (name, arguments) = (name.clone(), arguments.to_vec());
         Ok(Self { section, name, arguments, workdir, key_variable: key_variable.to_owned() })
+    }
+
+    /// The same for a session, which may have a folder of its own.
+    pub(in crate::agent) fn of_session(&self, session: &SessionContext) -> Self {
+        let mut program = self.clone();
+        if let Some(workdir) = &session.workdir {
+            program.workdir.clone_from(workdir);
+        }
+        program
     }
 
     /// Starts the program as the leader of its own process group. It waits for [`GO`] on its standard

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdout, Command};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::output::Window;
@@ -20,6 +20,7 @@ use super::{Does, Kind, Need, Parameter, Tool, ToolError, typed};
 use crate::agent::process::{end_marked, place};
 use crate::agent::program::environment::hide_secrets;
 use crate::agent::program::group::ProcessGroup;
+use crate::agent::program::launch::{GO, SHELL};
 use crate::agent::program::{PIECE_BYTES, bad_end, read};
 use crate::agent::utf8::LossyDecoder;
 use crate::agent::{SessionContext, Turn};
@@ -28,10 +29,6 @@ use crate::config::ToolName;
 /// What holds a command until its process is kept: it ends where no line comes. The command's own input
 /// is empty, and what it says on standard error stands where it was said.
 const WAIT: &str = "read -r go && exec /bin/sh -c \"$1\" </dev/null 2>&1";
-const SHELL: &str = "/bin/sh";
-const GO: &[u8] = b"go\n";
-/// How long a command may take to end after SIGTERM.
-const GRACE: Duration = Duration::from_secs(3);
 /// Marks all that a call starts.
 const CALL: &str = "SWITCHBOARD_CALL";
 
@@ -92,7 +89,7 @@ impl Terminal {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         if let Some(mut stdin) = stdin {
             // One that can't be let go ends by itself, and says how.
-            let _ = stdin.write_all(GO).await;
+            let _ = stdin.write_all(GO.as_bytes()).await;
         }
         self.watch(child, stdout, &group).await
     }
@@ -128,24 +125,15 @@ impl Terminal {
     ) -> Result<String, ToolError> {
         let ended = CancellationToken::new();
         let mut said = Window::default();
-        let work = async {
-            let exit = async {
-                let status = child.wait().await;
-                group.end();
-                ended.cancel();
-                status
-            };
-            tokio::join!(exit, listen(stdout, &mut said, &ended)).0
-        };
+        let exit = group.exit(&mut child, &ended);
+        let work = async { tokio::join!(exit, listen(stdout, &mut said, &ended)).0 };
         let status = {
             let mut work = std::pin::pin!(work);
             tokio::select! {
                 biased;
                 status = &mut work => Some(status),
                 () = sleep(self.limit) => {
-                    group.terminate();
-                    // What does not end by then is killed with the group as it is dropped.
-                    let _ = timeout(GRACE, &mut work).await;
+                    group.stop(work).await;
                     None
                 }
             }

@@ -11,12 +11,11 @@ use super::takeover;
 use crate::domain::Time;
 use crate::domain::api::TickerState;
 use crate::domain::queue::Gate;
+use crate::engine::clock::LOOK_AGAIN;
 use crate::engine::shared::Shared;
 use crate::failpoint;
 use crate::store::{StoreError, Tick, Ticked};
 
-/// The wall clock may jump: it is looked at again after this long.
-const LONGEST: Duration = Duration::from_secs(60);
 /// Two passes that find nothing lie at least so far apart, however often the ticker is woken.
 const FLOOR: Duration = Duration::from_millis(100);
 /// A slot that is due and was not taken is looked at again after this long.
@@ -144,10 +143,10 @@ async fn pass(shared: &Arc<Shared>, at: Time) -> Result<Ticked, StoreError> {
 /// Waits for the next slot after the pass of `at`, for a change, or for a look at the clock.
 async fn wait(shared: &Shared, began: Instant, at: Time, next: Option<Time>) {
     let until_next = match next {
-        _ if shared.status().gate != Gate::Open => LONGEST,
+        _ if shared.status().gate != Gate::Open => LOOK_AGAIN,
         Some(next) if next <= at => NOT_TAKEN,
-        Some(next) => (next - shared.now()).to_std().unwrap_or_default().min(LONGEST),
-        None => LONGEST,
+        Some(next) => (next - shared.now()).to_std().unwrap_or_default().min(LOOK_AGAIN),
+        None => LOOK_AGAIN,
     };
     if until_next.is_zero() {
         return;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use crate::config::files::{Replacement, folder_of, free_name, sync_folder};
+use crate::config::files::{Replacement, folder_of, free_name, identity, sync_folder};
 use crate::domain::Time;
 use crate::failpoint;
 
@@ -99,7 +99,7 @@ fn keep(path: &Path, target: &Path) -> io::Result<tempfile::NamedTempFile> {
 
 /// Whether two names are of one file, as they are after a change that got no further.
 fn is_same(backup: &Path, target: &Path) -> bool {
-    let file = |path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let file = |path| fs::metadata(path).ok().map(|found| identity(&found));
     file(backup).is_some_and(|backup| file(target) == Some(backup))
 }
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::open::beside;
+use crate::config::files::{Identity, identity};
 use crate::failpoint;
 use crate::store::{Result, StoreError};
 
@@ -15,16 +15,13 @@ pub(super) struct Place {
     log: (PathBuf, Identity),
 }
 
-/// A file, whatever it is called: its device and its number there.
-type Identity = (u64, u64);
-
 impl Place {
     /// Of the store that was just opened at `path`.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         // SQLite keeps the log beside the file that a link leads to.
         let path = fs::canonicalize(path)?;
         let log = beside(&path, "-wal");
-        let (file_is, log_is) = (identity(&path)?, identity(&log)?);
+        let (file_is, log_is) = (stands_at(&path)?, stands_at(&log)?);
         Ok(Self { file: (path, file_is), log: (log, log_is) })
     }
 
@@ -44,7 +41,7 @@ impl Place {
 }
 
 fn check((path, opened): &(PathBuf, Identity), way_out: &str) -> Result<()> {
-    if identity(path).ok() == Some(*opened) {
+    if stands_at(path).ok() == Some(*opened) {
         return Ok(());
     }
     let path = path.display();
@@ -52,7 +49,6 @@ fn check((path, opened): &(PathBuf, Identity), way_out: &str) -> Result<()> {
     Err(StoreError::Unavailable { why })
 }
 
-fn identity(path: &Path) -> io::Result<Identity> {
-    let found = fs::metadata(path)?;
-    Ok((found.dev(), found.ino()))
+fn stands_at(path: &Path) -> io::Result<Identity> {
+    fs::metadata(path).map(|found| identity(&found))
 }
