@@ -155,7 +155,7 @@ fn jobs(home: &Home, zone: Tz) -> Vec<Finding> {
     let mut findings = Vec::new();
     for entry in document.entries() {
         let told = |words: String| format!("{shown}:{}: {}: {words}", entry.line, check::name_of(entry));
-        match check::check(entry, &document, zone, now) {
+        match check::check(entry, &document, home, zone, now) {
             Ok(good) => {
                 findings.extend(good.warnings.into_iter().map(|words| Finding::warn("jobs", told(words))));
             }

@@ -13,9 +13,10 @@ use crate::domain::api::{
     Answer, Command, ComposerMemory, ConversationPage, EngineStatus, FileTrouble, JobAnswer, JobsFileState,
     Overview, Query, Reply, SessionPage, SessionRow, Update,
 };
+use crate::domain::cron::{Definition, Fault};
 use crate::domain::damage::Lost;
 use crate::domain::queue::{Gate, Refusal};
-use crate::engine::{Clock, SystemClock, answer_jobs};
+use crate::engine::{Clock, SystemClock, answer_jobs, missing_parts};
 use crate::store::jobs_file::{JobsFile, Reading};
 use crate::store::{Readers, StoreError, answer, sqlite};
 
@@ -36,6 +37,11 @@ impl StoreOnly {
             Err(error) => return Err(error),
         };
         Ok(Self { readers, home: home.clone(), config })
+    }
+
+    /// Which of its skills, its script and its folder a job names that are not there. The store is not opened.
+    pub fn missing_parts(home: &Home, job: &Definition) -> Vec<Fault> {
+        missing_parts(home, job)
     }
 
     /// Looks at the store's log, which opening the store changes: what of it can't be read, if anything.

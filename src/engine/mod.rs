@@ -37,7 +37,7 @@ use crate::domain::reset::ResetPolicies;
 use crate::store::{Feed, NewGate, NewRun, Opened, Store, StoreError};
 
 pub use clock::{Clock, SystemClock};
-pub use cron::answer as answer_jobs;
+pub use cron::{answer as answer_jobs, missing as missing_parts};
 
 use conductor::Conductor;
 use cron::Cron;

@@ -165,6 +165,11 @@ fn the_doctor_reads_the_scheduled_tasks() {
         code == 0 && told.len() == 1 && told[0].starts_with("warn jobs      jobs.json:3: too: "),
         "{told:?}"
     );
+    let lacks = whole.replace("\"UTC\"", "\"UTC\", \"skill\": \"gone\", \"workdir\": \"/nowhere/at/all\"");
+    let (code, told) = doctor(&file(&lacks));
+    let begin = "warn jobs      jobs.json:3: too: ";
+    assert!(code == 0 && told[0].starts_with(&format!("{begin}skill \"gone\": there is no ")), "{told:?}");
+    assert_eq!(told[1..], [format!("{begin}workdir \"/nowhere/at/all\": there is no such folder")]);
     let (code, told) = doctor("{ \"jobs\": [\n{]\n");
     assert!(
         code == 1 && told.len() == 1 && told[0].starts_with("FAIL jobs      jobs.json: line 2"),

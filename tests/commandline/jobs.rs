@@ -47,6 +47,27 @@ fn check_tells_file_line_field_and_value_of_what_is_wrong_and_the_next_slots_of_
 }
 
 #[test]
+fn check_warns_of_what_a_job_names_and_that_is_not_there() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.home().join("skills/mail")).unwrap();
+    place.write("skills/mail/SKILL.md", b"read");
+    let jobs = r#"{ "jobs": [
+      { "id": "a", "schedule": "@daily", "prompt": "x", "skill": "mail" },
+      { "id": "b", "schedule": "@daily", "prompt": "x", "skill": "gone", "script": "gone.sh", "workdir": "/nowhere" }
+    ] }"#;
+    place.write("jobs.json", jobs.as_bytes());
+    let checked = place.json(&["cron", "check"]);
+    assert_eq!(checked[0]["warnings"], serde_json::json!([]));
+    let told: Vec<&str> = checked[1]["warnings"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    for (told, begin) in
+        told.iter().zip(["skill \"gone\": ", "script \"gone.sh\": ", "workdir \"/nowhere\": "])
+    {
+        assert!(told.starts_with(begin), "{told}");
+    }
+}
+
+#[test]
 fn check_waits_for_no_pipe_and_takes_a_link_to_nothing_for_no_missing_file() {
     let place = Place::new();
     place.write("elsewhere", b"");

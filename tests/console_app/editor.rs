@@ -220,6 +220,32 @@ fn a_job_that_reads_from_one_that_is_not_there_is_advised_of_it() {
 }
 
 #[test]
+fn what_a_job_names_and_is_not_there_is_advised_at_its_field() {
+    let mut jobs = at_work(noon());
+    let detail = jobs.detail("health-check");
+    let definition = detail.definition.as_mut().unwrap();
+    definition.skills = vec!["gone".to_owned(), "server-health-checker".to_owned()];
+    definition.script = Some("gone.sh".to_owned());
+    detail.record = record::write(definition, &Layout::inline(" "));
+    let mut screen = with(jobs, "j e");
+    let advice = |screen: &Screen| {
+        let not_targets = editor(screen).advice.iter().filter(|(field, _)| *field != Field::DeliverTo);
+        not_targets.cloned().collect::<Vec<_>>()
+    };
+    let there_is_no = |field, name: &str| (field, format!("{name:?}: it is not there"));
+    let gone = [there_is_no(Field::Skills, "gone"), there_is_no(Field::Script, "gone.sh")];
+    assert_eq!(advice(&screen), gone);
+    go(&mut screen, Field::More);
+    screen.press("enter");
+    go(&mut screen, Field::Workdir);
+    screen.types("/tmp");
+    assert_eq!(advice(&screen)[2..], [there_is_no(Field::Workdir, "/tmp")]);
+    screen.press("ctrl-u");
+    screen.types("/srv");
+    assert_eq!(advice(&screen), gone);
+}
+
+#[test]
 fn skills_and_targets_are_picked_and_typed_targets_are_taken() {
     let mut screen = new();
     go(&mut screen, Field::Skills);

@@ -9,7 +9,7 @@ use switchboard::domain::api::{
 use switchboard::domain::cron::merge::Firing;
 use switchboard::domain::cron::record;
 use switchboard::domain::cron::{
-    Definition, Delivery, DeliveryState, Execution, ExecutionState, How, JobId, Paused, Slots, Target,
+    Definition, Delivery, DeliveryState, Execution, ExecutionState, Fault, How, JobId, Paused, Slots, Target,
 };
 use switchboard::domain::id::{ExecutionId, SessionId};
 use switchboard::domain::json::Layout;
@@ -85,8 +85,22 @@ impl Jobs {
                 self.details.iter().filter_map(|detail| self.lane(detail, *from, *until, *limit)).collect(),
             ),
             JobQuery::Parts => JobAnswer::Parts(Box::new(self.parts.clone())),
+            JobQuery::Missing { definition } => JobAnswer::Missing(self.missing(definition)),
             JobQuery::Compare => JobAnswer::Compare(Box::new(self.compared.clone())),
         }
+    }
+
+    /// A skill or script that is not among the parts, and every folder outside `/srv`.
+    fn missing(&self, job: &Definition) -> Vec<Fault> {
+        let skill = |name: &&String| !self.parts.skills.iter().any(|(known, _)| known == *name);
+        let script = |name: &&String| !self.parts.scripts.contains(name);
+        let folder = |path: &&String| !path.starts_with("/srv");
+        let gone = |field: &'static str| {
+            move |name: &String| Fault::new(field, &format!("{name:?}"), "it is not there")
+        };
+        let skills = job.skills.iter().filter(skill).map(gone("skill"));
+        let scripts = job.script.iter().filter(script).map(gone("script"));
+        skills.chain(scripts).chain(job.workdir.iter().filter(folder).map(gone("workdir"))).collect()
     }
 
     fn lane(&self, detail: &JobDetail, from: Time, until: Time, limit: usize) -> Option<TimelineRow> {

@@ -10,6 +10,8 @@ use serde_json::json;
 use crate::cli::Exit;
 use crate::cli::context::Context;
 use crate::cli::output::{AsJson, Form, Out};
+use crate::config::Home;
+use crate::control::StoreOnly;
 use crate::domain::Time;
 use crate::domain::cron::document::{Document, Entry};
 use crate::domain::cron::{Definition, Fault};
@@ -46,7 +48,7 @@ impl Check {
         let name = path.display().to_string();
         let mut exit = Exit::Done;
         for entry in document.entries() {
-            let checked = check(entry, &document, zone, now);
+            let checked = check(entry, &document, &context.home, zone, now);
             if checked.is_err() {
                 exit = Exit::Failed;
             }
@@ -101,6 +103,7 @@ pub(in crate::cli) struct Good {
 pub(in crate::cli) fn check(
     entry: &Entry,
     document: &Document,
+    home: &Home,
     zone: Tz,
     now: Time,
 ) -> Result<Good, Vec<String>> {
@@ -110,8 +113,10 @@ pub(in crate::cli) fn check(
     let zone = job.zone_in_use(zone, now).map_err(|fault| told(&[fault]))?;
     let at = Lattice { zone, anchor: now };
     let known = record.definition.warnings(zone, now);
-    let missing = record.definition.missing_sources(|job| document.find(job).is_some());
-    let missing = missing.iter().map(Definition::missing_source);
+    let sources = record.definition.missing_sources(|job| document.find(job).is_some());
+    let sources = sources.iter().map(Definition::missing_source);
+    let parts = StoreOnly::missing_parts(home, &record.definition);
+    let parts = parts.iter().map(Fault::to_string);
     Ok(Good {
         words: job.schedule.words(),
         counted: match job.schedule {
@@ -120,7 +125,7 @@ pub(in crate::cli) fn check(
         },
         zone,
         slots: job.schedule.slots(now, &at).take(SLOTS).collect(),
-        warnings: record.warnings.iter().cloned().chain(known).chain(missing).collect(),
+        warnings: record.warnings.iter().cloned().chain(known).chain(sources).chain(parts).collect(),
     })
 }
 

@@ -84,6 +84,9 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
         (Question::Timeline, Answer::Jobs(JobAnswer::Timeline(rows))) => cron::timeline::take(model, rows),
         (Question::Reading, answer) => cron::reading::take(model, answer),
         (Question::Parts, Answer::Jobs(JobAnswer::Parts(parts))) => job_editor::take_parts(model, *parts),
+        (Question::MissingParts, Answer::Jobs(JobAnswer::Missing(faults))) => {
+            job_editor::take_missing(model, faults);
+        }
         (Question::Recovery, Answer::Recovery(page)) => recovery::take(model, *page),
         (Question::Alerts, Answer::Alerts(open)) => alerts::take(model, open),
         (Question::Need, Answer::Session(row)) => {
@@ -122,6 +125,7 @@ fn failed(model: &mut Model, question: Question, failure: &Failure) {
         | Question::Timeline
         | Question::Reading
         | Question::Parts
+        | Question::MissingParts
         | Question::Report
         | Question::Composer
         | Question::PaletteSessions => {

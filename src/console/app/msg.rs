@@ -267,6 +267,8 @@ pub enum Question {
     Reading,
     /// What the form of a job offers to pick from.
     Parts,
+    /// What the job in the form names and that is not there.
+    MissingParts,
     /// A start with its sessions, and the history of starts.
     Recovery,
     /// The open alerts.
@@ -287,7 +289,7 @@ pub enum Question {
 
 impl Question {
     /// Every kind.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Overview,
         Self::Sessions,
         Self::Front,
@@ -301,6 +303,7 @@ impl Question {
         Self::Timeline,
         Self::Reading,
         Self::Parts,
+        Self::MissingParts,
         Self::Recovery,
         Self::Alerts,
         Self::Need,

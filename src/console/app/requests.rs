@@ -7,7 +7,7 @@ use super::conversation::{self, EntryKey, Scroll};
 use super::focus::View;
 use super::key::Key;
 use super::msg::{Effect, Pace, Question, Ticket};
-use super::{alerts, cron, recovery, replies};
+use super::{alerts, cron, job_editor, recovery, replies};
 use crate::domain::Time;
 use crate::domain::api::{EventPage, JobQuery, Query};
 use crate::domain::id::{SessionId, SessionKey};
@@ -96,6 +96,7 @@ pub(super) fn query(model: &Model, question: Question) -> Option<Query> {
         }
         Question::Reading => cron::reading::query(model)?,
         Question::Parts => Query::Jobs(JobQuery::Parts),
+        Question::MissingParts => job_editor::missing_query(model)?,
         Question::Recovery => Query::Recovery { start: model.recovery.wanted.clone(), limit: recovery::MOST },
         Question::Alerts => Query::Alerts { limit: alerts::MOST },
         Question::Need => Query::Session { session: model.alerts.wanted.clone()? },

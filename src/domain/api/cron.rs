@@ -8,7 +8,7 @@ use crate::domain::Time;
 use crate::domain::cron::document::Removed;
 use crate::domain::cron::merge::Firing;
 use crate::domain::cron::unreadable::Unreadable;
-use crate::domain::cron::{Counting, Definition, Execution, JobId, Paused};
+use crate::domain::cron::{Counting, Definition, Execution, Fault, JobId, Paused};
 use crate::domain::id::ExecutionId;
 
 /// A request to change a scheduled task.
@@ -101,6 +101,11 @@ pub enum JobQuery {
     },
     /// What an editor offers to pick from.
     Parts,
+    /// Which of its skills, its script and its folder a job names that are not there.
+    Missing {
+        /// The job; it need not be written yet.
+        definition: Box<Definition>,
+    },
     /// The file as it stands and the stored copy, to compare them.
     Compare,
 }
@@ -121,6 +126,8 @@ pub enum JobAnswer {
     Timeline(Vec<TimelineRow>),
     /// To [`JobQuery::Parts`].
     Parts(Box<Parts>),
+    /// To [`JobQuery::Missing`].
+    Missing(Vec<Fault>),
     /// To [`JobQuery::Compare`].
     Compare(Box<FileAndCopy>),
 }

@@ -42,6 +42,7 @@ use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::id::{ExecutionId, RunId};
 
 pub(super) use commands::carry_out;
+pub use preflight::missing;
 pub use queries::answer;
 pub(super) use slash::slash;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::skill::{self, Skill};
 use crate::config::Home;
-use crate::domain::cron::Definition;
+use crate::domain::cron::{Definition, Fault};
 
 /// A job with everything that its run needs.
 #[derive(Debug)]
@@ -18,33 +18,34 @@ pub(super) struct Ready {
 /// Looks at everything that a job names. Touches nothing.
 ///
 /// # Errors
-/// What is missing and where it was looked for, in words for a person.
-pub(super) fn check(home: &Home, job: &Definition) -> Result<Ready, String> {
+/// What is missing and where it was looked for.
+pub(super) fn check(home: &Home, job: &Definition) -> Result<Ready, Fault> {
     let skills = job.skills.iter().map(|name| skill::read(&home.skills(), name)).collect::<Result<_, _>>()?;
     let script = job.script.as_deref().map(|name| script(&home.scripts(), name)).transpose()?;
     job.workdir.as_deref().map_or(Ok(()), workdir)?;
     Ok(Ready { skills, script })
 }
 
-/// Everything that a job names and that can't be used now, in words for a person.
-pub(super) fn missing(home: &Home, job: &Definition) -> Vec<String> {
+/// Everything that a job names and that can't be used now: its skills, its script, its folder.
+pub fn missing(home: &Home, job: &Definition) -> Vec<Fault> {
     let skills = job.skills.iter().filter_map(|name| skill::read(&home.skills(), name).err());
     let script = job.script.as_deref().and_then(|name| script(&home.scripts(), name).err());
     let workdir = job.workdir.as_deref().and_then(|path| workdir(path).err());
     skills.chain(script).chain(workdir).collect()
 }
 
-fn workdir(path: &str) -> Result<(), String> {
+fn workdir(path: &str) -> Result<(), Fault> {
     match Path::new(path).is_dir() {
         true => Ok(()),
-        false => Err(format!("workdir {path:?}: there is no such folder")),
+        false => Err(Fault::new("workdir", &format!("{path:?}"), "there is no such folder")),
     }
 }
 
 /// A script lies in `scripts/`, whatever links lead there.
-fn script(scripts: &Path, name: &str) -> Result<PathBuf, String> {
+fn script(scripts: &Path, name: &str) -> Result<PathBuf, Fault> {
     let named = scripts.join(name);
-    let wrong = |why: &str| format!("script {name:?}: {}: {why}", named.display());
+    let wrong =
+        |why: &str| Fault::new("script", &format!("{name:?}"), format_args!("{}: {why}", named.display()));
     let found = named.canonicalize().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => wrong("there is no such file"),
         _ => wrong(&error.to_string()),
@@ -107,9 +108,9 @@ mod tests {
                 "workdir \"/nowhere/at/all\": there is",
             ),
         ] {
-            let told = check(&home, &broken).unwrap_err();
-            assert!(told.contains(why), "{told}");
-            assert_eq!(missing(&home, &broken), [told]);
+            let fault = check(&home, &broken).unwrap_err();
+            assert!(fault.to_string().contains(why), "{fault}");
+            assert_eq!(missing(&home, &broken), [fault]);
         }
         let all = Definition {
             skills: vec!["gone".to_owned(), "mail".to_owned()],
@@ -127,8 +128,8 @@ mod tests {
         symlink(home.root(), home.scripts().join("up")).unwrap();
         symlink("check.sh", home.scripts().join("same.sh")).unwrap();
         for out in ["out.sh", "up/outside.sh"] {
-            let told = check(&home, &Definition { script: Some(out.to_owned()), ..job() }).unwrap_err();
-            assert!(told.contains("it leads out of scripts/"), "{told}");
+            let fault = check(&home, &Definition { script: Some(out.to_owned()), ..job() }).unwrap_err();
+            assert!(fault.why.contains("it leads out of scripts/"), "{fault}");
         }
         assert!(check(&home, &Definition { script: Some("same.sh".to_owned()), ..job() }).is_ok());
     }

@@ -7,7 +7,7 @@ use super::{delivery, output, preflight, skill};
 use crate::config::Home;
 use crate::domain::Time;
 use crate::domain::api::{FileAndCopy, JobAnswer, JobFound, JobQuery, Parts};
-use crate::domain::cron::Definition;
+use crate::domain::cron::{Definition, Fault};
 use crate::store::{Readers, StoreError};
 
 /// Answers a question about scheduled tasks, with an engine and without one, from a store or where nothing
@@ -34,7 +34,8 @@ pub async fn answer(
             {
                 detail.warnings = definition.warnings(detail.row.zone.parse().unwrap_or(zone), at);
                 detail.warnings.extend(detail.row.missing_sources.iter().map(Definition::missing_source));
-                detail.warnings.extend(missing(home, definition).await?);
+                let missing = missing(home, definition.clone()).await?;
+                detail.warnings.extend(missing.iter().map(Fault::to_string));
             }
             JobAnswer::Detail(Box::new(found))
         }
@@ -52,6 +53,7 @@ pub async fn answer(
             JobAnswer::Timeline(readers.read(move |store| store.timeline(from, until, limit, zone)).await?)
         }
         JobQuery::Parts => JobAnswer::Parts(Box::new(parts(home, zone).await?)),
+        JobQuery::Missing { definition } => JobAnswer::Missing(missing(home, definition).await?),
         JobQuery::Compare => JobAnswer::Compare(Box::new(compare(Some(readers), home).await?)),
     })
 }
@@ -64,13 +66,14 @@ async fn without_store(home: &Home, zone: Tz, query: JobQuery) -> Result<JobAnsw
         JobQuery::Output { .. } => JobAnswer::Output(None),
         JobQuery::Timeline { .. } => JobAnswer::Timeline(Vec::new()),
         JobQuery::Parts => JobAnswer::Parts(Box::new(parts(home, zone).await?)),
+        JobQuery::Missing { definition } => JobAnswer::Missing(missing(home, definition).await?),
         JobQuery::Compare => JobAnswer::Compare(Box::new(compare(None, home).await?)),
     })
 }
 
 /// What a job names and that is not there.
-async fn missing(home: &Home, definition: &Definition) -> Result<Vec<String>, StoreError> {
-    let (home, definition) = (home.clone(), definition.clone());
+async fn missing(home: &Home, definition: Box<Definition>) -> Result<Vec<Fault>, StoreError> {
+    let home = home.clone();
     let look = move || preflight::missing(&home, &definition);
     tokio::task::spawn_blocking(look).await.map_err(|_| StoreError::Closed)
 }

@@ -144,7 +144,8 @@ impl Run<'_> {
     async fn look(&self) -> Result<Ready, String> {
         let (home, job) = (self.cron.home.clone(), self.job.clone());
         let looked = tokio::task::spawn_blocking(move || preflight::check(&home, &job)).await;
-        looked.unwrap_or_else(|error| Err(format!("what it needs could not be looked at: {error}")))
+        let looked = looked.map_err(|error| format!("what it needs could not be looked at: {error}"))?;
+        looked.map_err(|fault| fault.to_string())
     }
 
     /// A job that can't be run is told once, until it runs or lacks something else.

@@ -1,8 +1,11 @@
 //! Skills: the folders in `skills/` with a `SKILL.md` each, as a run reads them and an editor lists them.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::domain::cron::Fault;
 
 /// The file that makes a folder a skill.
 const FILE: &str = "SKILL.md";
@@ -23,12 +26,12 @@ pub(super) struct Skill {
 /// Reads the skill that a job names: a folder below `skills/`, or the only one of that name in a deeper one.
 ///
 /// # Errors
-/// What is missing or can't be read, in words.
-pub(super) fn read(skills: &Path, name: &str) -> Result<Skill, String> {
+/// What is missing or can't be read.
+pub(super) fn read(skills: &Path, name: &str) -> Result<Skill, Fault> {
     let folder = find(skills, name)?;
     let file = folder.join(FILE);
-    let text =
-        fs::read_to_string(&file).map_err(|error| format!("skill {name:?}: {}: {error}", file.display()))?;
+    let text = fs::read_to_string(&file)
+        .map_err(|error| wrong(name, format_args!("{}: {error}", file.display())))?;
     let (front, text) = split(&text);
     let description = field(front, "description").unwrap_or_default();
     Ok(Skill { name: name.to_owned(), description, text: text.trim().to_owned() })
@@ -47,7 +50,11 @@ pub(super) fn list(skills: &Path) -> Vec<Skill> {
     found
 }
 
-fn find(skills: &Path, name: &str) -> Result<PathBuf, String> {
+fn wrong(name: &str, why: impl fmt::Display) -> Fault {
+    Fault::new("skill", &format!("{name:?}"), why)
+}
+
+fn find(skills: &Path, name: &str) -> Result<PathBuf, Fault> {
     let named = skills.join(name);
     if named.join(FILE).exists() {
         return Ok(named);
@@ -58,11 +65,11 @@ fn find(skills: &Path, name: &str) -> Result<PathBuf, String> {
         .collect();
     match deeper.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(format!("skill {name:?}: there is no {}", named.join(FILE).display())),
-        _ => Err(format!(
-            "skill {name:?}: there are {} of that name in skills/: name its folder too",
-            deeper.len()
-        )),
+        [] => Err(wrong(name, format_args!("there is no {}", named.join(FILE).display()))),
+        _ => {
+            let many = deeper.len();
+            Err(wrong(name, format_args!("there are {many} of that name in skills/: name its folder too")))
+        }
     }
 }
 
@@ -171,9 +178,9 @@ mod tests {
             skills(&[("mail/read/SKILL.md", "x"), ("a/twin/SKILL.md", "x"), ("b/twin/SKILL.md", "x")]);
         assert!(read(folder.path(), "mail/read").is_ok());
         assert!(read(folder.path(), "read").is_ok());
-        assert!(read(folder.path(), "twin").unwrap_err().contains("there are 2 of that name"));
+        assert!(read(folder.path(), "twin").unwrap_err().why.contains("there are 2 of that name"));
         assert!(read(folder.path(), "b/twin").is_ok());
-        let missing = read(folder.path(), "gone").unwrap_err();
+        let missing = read(folder.path(), "gone").unwrap_err().to_string();
         assert!(
             missing.starts_with("skill \"gone\": there is no ") && missing.ends_with("gone/SKILL.md"),
             "{missing}"

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::fields::{Field, Kind};
 use crate::console::app::text::{Lines, TextField};
-use crate::domain::api::Parts;
 use crate::domain::cron::{Definition, JobId, Misfire, Overlap, SessionMode, Target};
 use crate::domain::sanitize::one_line;
 
@@ -270,31 +269,6 @@ impl Form {
             }
         }
         jobs
-    }
-
-    /// What to know about what was picked: it may not be there, or not be set up.
-    pub(super) fn advice(
-        &self,
-        definition: &Definition,
-        parts: &Parts,
-        is_there: impl Fn(&JobId) -> bool,
-    ) -> Vec<(Field, String)> {
-        let mut advice = Vec::new();
-        for skill in self.picked(Field::Skills) {
-            if !parts.skills.iter().any(|(name, _)| name == skill) {
-                advice.push((Field::Skills, format!("there is no skill {} in skills/", one_line(skill))));
-            }
-        }
-        for script in self.picked(Field::Script) {
-            if !parts.scripts.contains(script) {
-                advice.push((Field::Script, format!("there is no {} in scripts/", one_line(script))));
-            }
-        }
-        let warnings = definition.deliver_to.iter().filter_map(|target| target.warning(&definition.id));
-        advice.extend(warnings.map(|words| (Field::DeliverTo, words)));
-        let missing = definition.missing_sources(is_there);
-        advice.extend(missing.iter().map(|job| (Field::ContextFrom, Definition::missing_source(job))));
-        advice
     }
 
     /// What of the rarer fields is not as it usually is.

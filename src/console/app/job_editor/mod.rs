@@ -25,8 +25,8 @@ use super::msg::{Pace, Question, Ticket};
 use super::overlay::Overlay;
 use super::text::TextField;
 use crate::domain::Time;
-use crate::domain::api::Parts;
-use crate::domain::cron::{Definition, JobId};
+use crate::domain::api::{JobQuery, Parts, Query};
+use crate::domain::cron::{Definition, Fault, JobId};
 use crate::domain::sanitize::one_line;
 use form::{Form, IdFrom};
 use insight::{Insight, Meaning};
@@ -68,6 +68,9 @@ pub struct JobEditor {
     strictness: Strictness,
     /// The save that is on its way.
     saving: Option<Ticket>,
+    /// What it names that may not be there, and what of that is not.
+    named: Option<Definition>,
+    missing: Vec<Fault>,
     /// What is in the external editor.
     outside: Option<Outside>,
     /// A record that was edited outside and could not be taken.
@@ -152,6 +155,8 @@ impl JobEditor {
             definition,
             strictness: Strictness::WhatIsWritten,
             saving: None,
+            named: None,
+            missing: Vec::new(),
             outside: None,
             rejected: None,
             theirs: None,
@@ -297,6 +302,14 @@ fn front_mut(model: &mut Model) -> Option<&mut JobEditor> {
 }
 
 /// The form, wherever it is among the overlays: a list or a question may lie over it.
+fn anywhere(model: &Model) -> Option<&JobEditor> {
+    model.overlays.iter().rev().find_map(|overlay| match overlay {
+        Overlay::JobEditor(editor) => Some(&**editor),
+        _ => None,
+    })
+}
+
+/// The same, to change it.
 fn anywhere_mut(model: &mut Model) -> Option<&mut JobEditor> {
     model.overlays.iter_mut().rev().find_map(|overlay| match overlay {
         Overlay::JobEditor(editor) => Some(&mut **editor),
@@ -362,8 +375,14 @@ pub(super) fn changed(model: &mut Model) {
     faults.retain(|(field, _)| strict || written(*field, &editor.form));
     faults.sort_by_key(|(field, _)| *field);
     editor.faults = faults;
+    let named = named(&definition);
+    let is_other = named != editor.named;
+    if named.is_none() {
+        editor.missing.clear();
+    }
+    editor.named = named;
     editor.advice =
-        editor.form.advice(&definition, &parts, |job| taken.contains(job) || own.as_ref() == Some(job));
+        advice(&definition, &editor.missing, |job| taken.contains(job) || own.as_ref() == Some(job));
     let written = insight::as_written(&editor.insight, &definition);
     editor.record = record::lines(editor.base.as_deref(), &written);
     if editor.form.is_empty(Field::Id) {
@@ -371,5 +390,54 @@ pub(super) fn changed(model: &mut Model) {
         editor.record.retain(|line| !line.text.starts_with("\"id\""));
     }
     editor.definition = definition;
+    if is_other {
+        model.requests.mark(Question::MissingParts, Pace::Soon);
+    }
     model.dirty = true;
+}
+
+/// Of a job only what may not be there: its skills, its script and its folder; none where it names none.
+fn named(definition: &Definition) -> Option<Definition> {
+    let Definition { skills, script, workdir, .. } = definition.clone();
+    let names_any = !skills.is_empty() || script.is_some() || workdir.is_some();
+    names_any.then(|| Definition {
+        skills,
+        script,
+        workdir,
+        ..Definition::new(form::unnamed(), String::new())
+    })
+}
+
+/// The question which of the things that the form names are not there.
+pub(super) fn missing_query(model: &Model) -> Option<Query> {
+    let named = anywhere(model)?.named.clone()?;
+    Some(Query::Jobs(JobQuery::Missing { definition: Box::new(named) }))
+}
+
+/// Takes in what of that is not there.
+pub(super) fn take_missing(model: &mut Model, missing: Vec<Fault>) {
+    if let Some(editor) = anywhere_mut(model) {
+        editor.missing = missing;
+    }
+    changed(model);
+}
+
+/// What to know about what was picked: it may not be there, or not be set up.
+fn advice(
+    definition: &Definition,
+    missing: &[Fault],
+    is_there: impl Fn(&JobId) -> bool,
+) -> Vec<(Field, String)> {
+    let parts = missing.iter().filter_map(|fault| {
+        Some((
+            Field::of_record(&fault.field)?,
+            one_line(&format!("{}: {}", fault.value, fault.why)).into_owned(),
+        ))
+    });
+    let targets = definition.deliver_to.iter().filter_map(|target| target.warning(&definition.id));
+    let sources = definition.missing_sources(is_there);
+    parts
+        .chain(targets.map(|words| (Field::DeliverTo, words)))
+        .chain(sources.iter().map(|job| (Field::ContextFrom, Definition::missing_source(job))))
+        .collect()
 }

@@ -4,7 +4,7 @@ use chrono::{Days, NaiveTime, TimeZone};
 use chrono_tz::Tz;
 
 use super::fields::{Field, Kind};
-use super::{JobEditor, anywhere_mut, edited, front};
+use super::{JobEditor, anywhere, anywhere_mut, edited, front};
 use crate::console::app::msg::Tone;
 use crate::console::app::overlay::{Overlay, PickerEntry, PickerKind, Run};
 use crate::console::app::text::{Lines, TextField};
@@ -141,12 +141,7 @@ pub(in crate::console::app) fn pick(model: &mut Model, value: &str) {
 
 /// Marks anew what is picked; what was typed is done with.
 fn refresh(model: &mut Model) {
-    let Some(editor) = model.overlays.iter().rev().find_map(|overlay| match overlay {
-        Overlay::JobEditor(editor) => Some(editor),
-        _ => None,
-    }) else {
-        return;
-    };
+    let Some(editor) = anywhere(model) else { return };
     let mut all = entries(model, editor);
     let listed =
         |all: &[PickerEntry], value: &String| all.iter().any(|entry| entry.run == Run::Pick(value.clone()));
