@@ -587,6 +587,25 @@ fn a_job_that_is_gone_from_the_file_says_so() {
 }
 
 #[test]
+fn a_removed_job_whose_run_goes_on_says_so_and_can_only_be_stopped() {
+    let mut jobs = at_work(noon());
+    let row = jobs.row("mail-digest");
+    row.state = JobState::RunsOn { at: noon() };
+    row.running_since = Some(noon() - TimeDelta::minutes(3));
+    let mut screen = with(jobs);
+    select(&mut screen, "mail-digest");
+    let job = screen.model.cron.current().unwrap();
+    assert_eq!(words::standing(&screen.model, job), "removed, still runs 3 min");
+    let facts = facts::definition(&screen.model, job, screen.model.cron.current_detail());
+    let told = |label: &str| &facts.iter().find(|(known, _)| *known == label).unwrap().1;
+    assert_eq!(told("frees it"), "its end, with which it leaves the list; x stops it");
+    screen.press("space");
+    assert!(screen.told().contains("it is gone from jobs.json"), "{}", screen.told());
+    screen.press("x y");
+    assert_eq!(job_acts(&screen), [&JobCommand::StopRun { execution: ExecutionId(11) }]);
+}
+
+#[test]
 fn foreign_text_is_harmless_in_the_state() {
     let mut jobs = at_work(noon());
     let hostile = "a\u{1b}[2J\u{202e}b\nc";

@@ -552,6 +552,28 @@ fn a_job_that_is_gone_is_listed_until_somebody_knows_of_it_and_a_removed_one_not
 }
 
 #[test]
+fn a_removed_job_is_listed_until_its_run_has_ended() {
+    let mut home = Home::with(&[job("disk", "0 * * * *"), job("b", "0 10 * * *")], "2026-08-21T08:30:00Z");
+    let names = |home: &Home| {
+        let page = home.store.queries().jobs("", 9, when("2026-08-21T09:00:00Z")).unwrap();
+        assert_eq!((page.total, page.hits), (page.rows.len(), page.rows.len()));
+        page.rows.into_iter().map(|row| row.state_words()).collect::<Vec<_>>()
+    };
+    home.tick("2026-08-21T09:00:00Z");
+    let claimed = home.claim("t", "2026-08-21T09:00:01Z").unwrap();
+    let key = key(&claimed, "t");
+    home.store.step(|t| t.begin_execution(&key, when("2026-08-21T09:00:01Z"))).unwrap();
+    let gone = BTreeSet::from(["disk".parse().unwrap()]);
+    let seen = JobsSeen { removed: gone, ..seen(&[job("b", "0 10 * * *")], when("2026-08-21T09:00:02Z")) };
+    home.store.step(|t| t.sync_jobs(&seen)).unwrap();
+    assert_eq!(names(&home), ["removed, still runs", "scheduled"]);
+    assert!(matches!(home.row("disk").state, JobState::RunsOn { .. }));
+    let end = ended(key, ExecutionState::Succeeded, when("2026-08-21T09:01:00Z"));
+    home.store.step(|t| t.end_execution(&end)).unwrap();
+    assert_eq!(names(&home), ["scheduled"]);
+}
+
+#[test]
 fn one_bad_record_harms_no_other_job_and_does_not_fire() {
     let bad = SeenRecord {
         text: "{\"id\":\"bad\",\"schedule\":7}".to_owned(),

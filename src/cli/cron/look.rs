@@ -185,6 +185,7 @@ fn meaning(row: &JobRow) -> Option<&str> {
 fn why(row: &JobRow, clock: &Clock) -> String {
     match (&row.state, &row.paused) {
         (JobState::Error { faults }, _) => faults.join("; "),
+        (JobState::RunsOn { at }, _) => format!("gone from jobs.json since {}", clock.full(*at)),
         (JobState::Completed { at } | JobState::Vanished { at }, _) => format!("since {}", clock.full(*at)),
         (_, Some(Paused { why: Some(why), .. })) => why.clone(),
         _ => row.missing_sources.iter().map(Definition::missing_source).collect::<Vec<_>>().join("; "),

@@ -252,6 +252,7 @@ impl JobRow {
     /// How it stands in words: `fails, paused`.
     pub fn state_words(&self) -> String {
         match (&self.state, &self.paused) {
+            (JobState::RunsOn { .. }, _) => "removed, still runs".to_owned(),
             (JobState::Paused, _) | (_, None) => self.state.word().to_owned(),
             (state, Some(_)) => format!("{}, paused", state.word()),
         }
@@ -288,6 +289,11 @@ pub enum JobState {
         /// When.
         at: Time,
     },
+    /// It is gone from the file, and a run of it goes on.
+    RunsOn {
+        /// Since when it is gone.
+        at: Time,
+    },
     /// It is gone from the file; its state is kept for a while.
     Vanished {
         /// When.
@@ -301,7 +307,7 @@ impl JobState {
         match self {
             Self::Error { .. } => "error",
             Self::Flagged => "fails",
-            Self::Running => "runs",
+            Self::Running | Self::RunsOn { .. } => "runs",
             Self::Waiting => "waits",
             Self::Scheduled => "scheduled",
             Self::Paused => "paused",
@@ -316,7 +322,7 @@ impl JobState {
             Self::Error { .. } => 0,
             Self::Flagged => 1,
             Self::Vanished { .. } => 2,
-            Self::Running => 3,
+            Self::Running | Self::RunsOn { .. } => 3,
             Self::Waiting => 4,
             Self::Scheduled => 5,
             Self::Paused => 6,

@@ -301,7 +301,7 @@ impl JobStanding {
     /// Its state in a list, by its executions that are not over.
     pub fn state(&self, open: OpenRuns) -> JobState {
         if let Some(at) = self.vanished_at {
-            return JobState::Vanished { at };
+            return if open.busy > 0 { JobState::RunsOn { at } } else { JobState::Vanished { at } };
         }
         if !self.trouble.is_empty() {
             return JobState::Error { faults: self.trouble.clone() };

@@ -37,7 +37,7 @@ pub(in crate::console::app) fn why_not(model: &Model, action: Action) -> Option<
         let key = key_name(model, Action::EditFile);
         return Some(format!("its record has no id that can be used: {key} opens the file at it"));
     }
-    let vanished = matches!(job.row.state, JobState::Vanished { .. });
+    let vanished = matches!(job.row.state, JobState::Vanished { .. } | JobState::RunsOn { .. });
     match action {
         Action::EditJob | Action::DuplicateJob | Action::RemoveJob | Action::RunNow | Action::PauseJob
             if vanished =>

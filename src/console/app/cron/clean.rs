@@ -22,6 +22,7 @@ fn state(state: &mut JobState) {
         JobState::Error { faults } => faults.iter_mut().for_each(text),
         JobState::Flagged
         | JobState::Running
+        | JobState::RunsOn { .. }
         | JobState::Waiting
         | JobState::Scheduled
         | JobState::Paused

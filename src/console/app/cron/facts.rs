@@ -30,6 +30,9 @@ pub fn definition(model: &Model, job: &Job, detail: Option<&Detail>) -> Vec<Fact
 /// Why a job does not just wait for its next slot.
 fn standing(model: &Model, job: &Job) -> Vec<Fact> {
     let mut facts = of_state(model, job);
+    if matches!(job.row.state, JobState::RunsOn { .. }) {
+        return facts;
+    }
     facts.extend(job.row.paused.iter().flat_map(|paused| pause(model, paused)));
     facts
 }
@@ -61,6 +64,14 @@ fn of_state(model: &Model, job: &Job) -> Vec<Fact> {
         JobState::Running => vec![
             ("runs", columns::of_state(model, &job.row)),
             ("frees it", format!("its end; {} stops it", key(Action::StopRun))),
+        ],
+        JobState::RunsOn { at } => vec![
+            ("runs", columns::of_state(model, &job.row)),
+            ("gone", format!("from jobs.json {}: no slot of it is taken any more", clock(model, *at))),
+            (
+                "frees it",
+                format!("its end, with which it leaves the list; {} stops it", key(Action::StopRun)),
+            ),
         ],
         JobState::Waiting => vec![(
             "waits",

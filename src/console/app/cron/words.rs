@@ -77,7 +77,7 @@ fn minutes_until(model: &Model, at: Time) -> i64 {
 /// How a job stands and what became of its last run, in one column.
 pub fn standing(model: &Model, job: &Job) -> String {
     match (&job.row.state, &job.row.paused) {
-        (JobState::Paused, _) | (_, None) => of_state(model, &job.row),
+        (JobState::Paused | JobState::RunsOn { .. }, _) | (_, None) => of_state(model, &job.row),
         (_, Some(_)) => format!("paused, {}", of_state(model, &job.row)),
     }
 }
@@ -95,10 +95,8 @@ pub(super) fn of_state(model: &Model, row: &JobRow) -> String {
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             format!("failed {} in a row{why}", row.failures)
         }
-        JobState::Running => {
-            let since = row.running_since;
-            since.map_or("begins".to_owned(), |since| format!("runs {}", running(model.as_of() - since)))
-        }
+        JobState::Running => runs(model, row),
+        JobState::RunsOn { .. } => format!("removed, still {}", runs(model, row)),
         JobState::Waiting => format!("waits {}", waits_for_engine(model)),
         JobState::Scheduled => match (&row.last, &row.last_run) {
             (Some(last), Some(run)) if last.state.was_not_run() => {
@@ -114,6 +112,12 @@ pub(super) fn of_state(model: &Model, row: &JobRow) -> String {
         JobState::Completed { at } => format!("completed {}", ago(model, *at)),
         JobState::Vanished { at } => format!("gone from the file {}", ago(model, *at)),
     }
+}
+
+/// `runs 3 min`, `begins`.
+fn runs(model: &Model, row: &JobRow) -> String {
+    let since = row.running_since;
+    since.map_or("begins".to_owned(), |since| format!("runs {}", running(model.as_of() - since)))
 }
 
 /// `paused: the disk is full`, `paused 2 h`.

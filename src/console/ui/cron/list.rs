@@ -141,7 +141,9 @@ fn next(model: &Model, job: &Job, width: usize) -> String {
 fn draw_job(paint: &mut Paint<'_>, row: Rect, columns: Columns, job: &Job) {
     let model = paint.model;
     let (mark, role) = job_mark(paint, &job.row.state);
-    if matches!(job.row.state, JobState::Running) || job.row.next.is_some_and(|at| counts_down(model, at)) {
+    if matches!(job.row.state, JobState::Running | JobState::RunsOn { .. })
+        || job.row.next.is_some_and(|at| counts_down(model, at))
+    {
         paint.motion.counts_seconds();
     }
     let standing = standing(model, job);
@@ -170,7 +172,7 @@ fn draw_job(paint: &mut Paint<'_>, row: Rect, columns: Columns, job: &Job) {
 fn standing_role(job: &Job) -> Role {
     match &job.row.state {
         JobState::Error { .. } | JobState::Flagged => Role::Bad,
-        JobState::Running => Role::Runs,
+        JobState::Running | JobState::RunsOn { .. } => Role::Runs,
         JobState::Waiting => Role::Waits,
         JobState::Paused => Role::Held,
         JobState::Scheduled if job.row.failures > 0 => Role::Bad,

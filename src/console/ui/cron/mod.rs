@@ -16,7 +16,7 @@ fn job_mark(paint: &mut Paint<'_>, state: &JobState) -> (&'static str, Role) {
     let glyphs = paint.canvas.glyphs;
     match state {
         JobState::Error { .. } | JobState::Flagged => (glyphs.needs_you, Role::NeedsYou),
-        JobState::Running => (paint.motion.spinner(glyphs), Role::Runs),
+        JobState::Running | JobState::RunsOn { .. } => (paint.motion.spinner(glyphs), Role::Runs),
         JobState::Waiting => (glyphs.waits, Role::Waits),
         JobState::Scheduled => (glyphs.idle, Role::Idle),
         JobState::Paused => (glyphs.held, Role::Held),

@@ -59,14 +59,17 @@ macro_rules! jobs_where {
     };
 }
 
-/// A job that is gone from the file is listed, and found by a part of its name, as long as somebody has yet to
-/// know of it: while its alert waits for a person. `$alert` is what the key of such an alert begins with.
+/// A job that is gone from the file is listed, and found by a part of its name, while a run of it goes on, and as
+/// long as somebody has yet to know of it: while its alert waits for a person. `$alert` is what the key of such an
+/// alert begins with.
 macro_rules! there_or_missed {
     ($alert:literal) => {
         concat!(
             "(vanished_at IS NULL OR EXISTS (SELECT 1 FROM alerts WHERE key = ",
             $alert,
-            " || jobs.id AND resolved_at IS NULL AND acknowledged_at IS NULL))"
+            " || jobs.id AND resolved_at IS NULL AND acknowledged_at IS NULL)
+             OR EXISTS (SELECT 1 FROM executions WHERE job = jobs.id AND state IN ('claimed', 'running')
+                 AND state IN ('waiting', 'claimed', 'running')))"
         )
     };
 }
@@ -251,7 +254,7 @@ impl Reader<'_> {
     }
 
     /// How many jobs a list without a filter has: those completed long ago, and those that are known to be
-    /// gone, are not in it.
+    /// gone and have no run, are not in it.
     fn listed(&self, at: Time) -> Result<usize> {
         self.only(
             concat!(
