@@ -71,6 +71,7 @@ fn fill(path: &Path, cut: u32) {
                             steered: Vec::new(),
                             did_anything: true,
                             handle: None,
+                            agent_session: None,
                             at: at(*caller),
                         })?;
                     }

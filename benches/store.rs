@@ -286,6 +286,7 @@ fn end(turn: TurnId) -> TurnEnd {
         steered: Vec::new(),
         did_anything: true,
         handle: Some(HandleUse { health: Health::Healthy, restarts: 0 }),
+        agent_session: None,
         at: chrono::Utc::now(),
     }
 }

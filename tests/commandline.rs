@@ -3,6 +3,8 @@
 
 mod support;
 
+#[path = "commandline/agents.rs"]
+mod agents;
 #[path = "commandline/alerts.rs"]
 mod alerts;
 #[path = "commandline/approvals.rs"]

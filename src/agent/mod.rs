@@ -27,7 +27,7 @@ use crate::config::{AgentConfig, BackendKind};
 use crate::domain::Time;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
-use crate::domain::session::Usage;
+use crate::domain::session::{AgentSession, Usage};
 
 pub use alert_command::{AlertCommand, NotTold};
 pub use approvals::{Approvals, NewQuestion};
@@ -104,12 +104,14 @@ pub struct SessionContext {
     pub model: Option<String>,
     /// The folder that its commands run in; else the setting's.
     pub workdir: Option<PathBuf>,
+    /// The agent's own session in which its last turn ran, as the backend told it; perhaps another agent's.
+    pub agent_session: Option<AgentSession>,
 }
 
 impl SessionContext {
     /// A session that asks for nothing of its own.
     pub fn new(id: SessionId, key: SessionKey) -> Self {
-        Self { id, key, model: None, workdir: None }
+        Self { id, key, model: None, workdir: None, agent_session: None }
     }
 }
 
@@ -163,6 +165,8 @@ pub enum AgentEvent {
     Usage(Usage),
     /// The model that answers.
     Model(String),
+    /// The agent's own session in which the turn runs: its next handle is given it.
+    Session(AgentSession),
     /// Something of the agent that a person should know and that is no part of the answer: it follows
     /// the words `turn 7 …`.
     Notice(String),

@@ -52,6 +52,8 @@ pub struct Session {
     pub cuts: u32,
     /// What is known of its agent's handle.
     pub runtime: Runtime,
+    /// The session of its agent in which the newest shown turn ran; none where the agent keeps none.
+    pub agent_session: Option<AgentSession>,
 }
 
 impl Session {
@@ -78,6 +80,7 @@ impl Session {
             marker: None,
             cuts: 0,
             runtime: Runtime::default(),
+            agent_session: None,
         }
     }
 
@@ -136,6 +139,15 @@ impl Runtime {
         let used = self.last_used_at.map(|at| format!(", last used {}", clock(at))).unwrap_or_default();
         format!("{}, {restarts}{used}", health.word())
     }
+}
+
+/// A session that an agent keeps by itself: where its next handle goes on, after a restart of the engine too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSession {
+    /// The agent that knows it, as its backend tells agents apart.
+    pub agent: String,
+    /// The agent's own id of it.
+    pub id: String,
 }
 
 /// How a turn's handle fared: what it adds to a session's [`Runtime`].

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{ItemId, SessionId, TurnId};
-use super::session::{HandleUse, Usage};
+use super::session::{AgentSession, HandleUse, Usage};
 
 /// A turn that has begun, as the engine needs it to run it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,6 +155,8 @@ pub struct TurnEnd {
     pub did_anything: bool,
     /// How the kept handle fared that it used; none where none is kept.
     pub handle: Option<HandleUse>,
+    /// The agent's own session in which it ran; none where the agent keeps none.
+    pub agent_session: Option<AgentSession>,
     /// When it ended.
     pub at: Time,
 }

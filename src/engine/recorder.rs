@@ -3,7 +3,7 @@
 use crate::agent::AgentEvent;
 use crate::domain::api::StreamKind;
 use crate::domain::id::ItemId;
-use crate::domain::session::Usage;
+use crate::domain::session::{AgentSession, Usage};
 use crate::domain::turn::Output;
 
 /// Gathers a turn's output between two times that it is kept.
@@ -17,6 +17,8 @@ pub(super) struct Recorder {
     pub(super) usage: Usage,
     /// The model that answers.
     pub(super) model: Option<String>,
+    /// The agent's own session in which the turn runs.
+    pub(super) agent_session: Option<AgentSession>,
     /// The steered items that the agent took in.
     pub(super) steered: Vec<ItemId>,
     /// Whether the agent did anything.
@@ -32,6 +34,8 @@ pub(super) enum Taken {
     Step,
     /// A failed try is repeated.
     Retry { attempt: u32, wait: std::time::Duration, why: String },
+    /// The agent's own session in which the turn runs from now on, for the next start.
+    Session(AgentSession),
     /// Something to tell about the turn.
     Notice(String),
     /// Nothing more.
@@ -62,6 +66,10 @@ impl Recorder {
                 self.model = Some(model);
                 Taken::Noted
             }
+            AgentEvent::Session(session) => match self.agent_session.replace(session.clone()) {
+                Some(before) if before == session => Taken::Noted,
+                _ => Taken::Session(session),
+            },
             AgentEvent::Notice(what) => Taken::Notice(what),
             AgentEvent::Retrying { attempt, wait, why } => Taken::Retry { attempt, wait, why },
         }

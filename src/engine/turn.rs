@@ -24,7 +24,7 @@ use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
 use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
 use crate::domain::process::ChildProcess;
-use crate::domain::session::HandleUse;
+use crate::domain::session::{AgentSession, HandleUse};
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::StoreError;
 
@@ -88,6 +88,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
     live.name_session(row.session.name());
     let mut context = SessionContext::new(row.session.id, row.session.key);
     context.model = row.session.chosen_model;
+    context.agent_session = row.session.agent_session;
     if let JobFound::One(job) = job
         && let Some(definition) = job.definition
     {
@@ -175,10 +176,12 @@ impl<'a> Work<'a> {
             Next::End => {}
             Next::Repeat(why) => {
                 self.tell(&format!("lost its agent's handle ({why}): a new one runs it again"));
-                let prepared = match prepare(self.shared, self.begun, self.live).await {
+                let mut prepared = match prepare(self.shared, self.begun, self.live).await {
                     Ok(prepared) => prepared,
                     Err(failed) => return failed,
                 };
+                // Its own session may be what broke it.
+                prepared.context.agent_session = None;
                 ran = self.run_by(None, prepared).await;
                 restarts = ran.had.restarts();
                 outcome = handles::outcome(&ran.ending, self.acted(), self.cause);
@@ -308,12 +311,24 @@ impl<'a> Work<'a> {
                 let (turn, wait_seconds) = (self.begun.turn, wait.as_secs());
                 drop(self.note(EventKind::BackendRetries { turn, attempt, wait_seconds, why }));
             }
+            Taken::Session(session) => self.keep_agent_session(session),
             Taken::Notice(what) => self.tell(&what),
             Taken::Noted => self.live.touch(now),
         }
         if self.recorder.unkept_bytes() >= MAX_UNKEPT_BYTES {
             self.keep_at = Instant::now();
         }
+    }
+
+    /// Keeps the agent's own session while the turn runs, so that a crash does not lose it. Its end says it again.
+    fn keep_agent_session(&mut self, session: AgentSession) {
+        let (shared, turn) = (Arc::clone(self.shared), self.begun.turn);
+        self.told.push(self.shared.tasks.spawn(async move {
+            let kept = shared.store.write(move |store| store.keep_agent_session(turn, &session)).await;
+            if let Err(error) = kept {
+                tracing::warn!(%turn, %error, "the agent's own session is not kept yet");
+            }
+        }));
     }
 
     fn keep(&mut self) {
@@ -412,6 +427,7 @@ impl<'a> Work<'a> {
             steered: self.recorder.steered,
             did_anything: self.recorder.did_anything,
             handle: self.handle,
+            agent_session: self.recorder.agent_session,
             at: self.shared.now(),
         }
     }

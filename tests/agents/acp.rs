@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentError, AgentEvent, Approvals, Backend, Children, Handle};
+use switchboard::agent::{AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind};
 use switchboard::domain::approval::{Always, Decision, Policy};
 
@@ -48,6 +48,9 @@ pub fn tests() -> Vec<Trial> {
         real("acp_silence_does_not_count_while_a_person_is_asked", waits_for_a_person),
         real("acp_session_begins_with_what_was_said_before", recaps),
         real("acp_session_begins_anew_after_an_undo", begins_anew_after_an_undo),
+        real("acp_session_goes_on_by_a_later_handle_without_its_replay", goes_on),
+        real("acp_session_that_the_agent_does_not_know_is_begun_anew_and_told", begins_anew_if_unknown),
+        real("acp_session_of_another_agent_is_not_asked_for", is_another_agents),
     ]
 }
 
@@ -199,7 +202,7 @@ async fn tells_all() {
         arguments: r#"{"command":"ls"}"#.into(),
     };
     let result = AgentEvent::ToolResult { call: "t1".into(), ok: true, output: "a.txt".into() };
-    assert_eq!(played.events[2..4], [call, result]);
+    assert_eq!(played.events[3..5], [call, result]);
     let Some(AgentEvent::Usage(usage)) = played.events.last() else { panic!("{:?}", played.events) };
     assert_eq!((usage.input, usage.output), (7, 2));
     assert_eq!(agent.prompted(0), ["what is here?"]);
@@ -456,7 +459,9 @@ async fn is_dropped() {
     tokio::select! {
         played = Call::new("go").play_watching(&*backend, async |event| {
             events.push(event.clone());
-            seen.notify_one();
+            if matches!(event, AgentEvent::Text(_)) {
+                seen.notify_one();
+            }
         }) => panic!("it ended by itself: {played:?}"),
         () = seen.notified() => {}
     }
@@ -579,4 +584,95 @@ async fn begins_anew_after_an_undo() {
         agent.told("session/prompt").iter().map(|prompt| prompt["sessionId"].clone()).collect();
     assert_eq!(sessions, ["s2", "s2", "s5"]);
     assert!(agent.prompted(2)[0].contains("User: one") && !agent.prompted(2)[0].contains("two"));
+}
+
+/// A handle of a later engine, which is given the session that the first one told of.
+async fn later(agent: &Agent, first: &Played) -> Conversation {
+    assert!(first.session().is_some(), "{first:?}");
+    let context = SessionContext { agent_session: first.session(), ..session() };
+    Conversation { handle: agent.backend().open(&context).await.unwrap() }
+}
+
+/// What an agent says of a session that it was asked to load: all that was said in it, as if it were said now.
+const REPLAY: &str = r#"
+    chunk user_message_chunk "one"
+    chunk agent_message_chunk "hello"
+    update '{"sessionUpdate":"tool_call","toolCallId":"t1","title":"List","kind":"execute"}'
+"#;
+
+async fn goes_on() {
+    let table = [
+        (r#"{"loadSession":true}"#, "session/load"),
+        (r#"{"loadSession":true,"sessionCapabilities":{"resume":{}}}"#, "session/resume"),
+        (r#"{"loadSession":true,"sessionCapabilities":{"list":{}}}"#, "session/load"),
+    ];
+    for (can, method) in table {
+        let agent = Agent::new(&format!(
+            r#"can='{can}'
+            on_load() {{ {REPLAY} reply null; }}
+            on_resume() {{ {REPLAY} reply '{{}}'; }}
+            on_list() {{ reply '{{"sessions":[{{"sessionId":"s0"}},{{"sessionId":"s1"}}]}}'; }}"#
+        ));
+        let first = agent.play("one").await;
+        let mut talk = later(&agent, &first).await;
+        let second = talk.say("two", &[("one", "hello")]).await;
+        assert_eq!((second.text().as_str(), second.notices()), ("hello", vec![]), "{method}");
+        let tools = second.events.iter().filter(|event| matches!(event, AgentEvent::ToolCall { .. }));
+        assert_eq!(tools.count(), 0, "nothing is told twice");
+        let asked = json!({"sessionId": "s1", "cwd": agent.folder.path(), "mcpServers": []});
+        assert_eq!(agent.told(method), [asked]);
+        assert_eq!(agent.told("session/new").len(), 1);
+        let prompt = agent.prompted(1);
+        assert!(prompt[0].contains("You: hello") && prompt[0].contains("is settled"), "{prompt:?}");
+        assert_eq!(prompt[1], "two");
+    }
+}
+
+async fn begins_anew_if_unknown() {
+    let commands = r#"update '{"sessionUpdate":"available_commands_update","availableCommands":[]}'"#;
+    let table = [
+        // It says so.
+        (r#"{"loadSession":true}"#, r#"on_load() { fail '{"code":-32602,"message":"no such session"}'; }"#.to_owned()),
+        // It reports success, and has nothing to replay.
+        (r#"{"loadSession":true}"#, format!("on_load() {{ {commands}; reply null; }}")),
+        // It does not have it in its list.
+        (
+            r#"{"loadSession":true,"sessionCapabilities":{"list":{},"resume":{}}}"#,
+            r#"on_list() { reply '{"sessions":[{"sessionId":"s0"}]}'; }
+            on_resume() { reply '{}'; }"#.to_owned(),
+        ),
+        // It reports success, and then refuses the prompt.
+        (
+            r#"{"sessionCapabilities":{"resume":{}}}"#,
+            r#"on_resume() { resumed=1; reply '{}'; }
+            on_prompt() { if [ "$resumed" ]; then resumed=; stop refusal; else say "hello"; stop end_turn; fi; }"#
+                .to_owned(),
+        ),
+        // It can't.
+        ("{}", String::new()),
+    ];
+    for (can, script) in table {
+        let agent = Agent::new(&format!("can='{can}'\n{script}"));
+        let first = agent.play("one").await;
+        let mut talk = later(&agent, &first).await;
+        let second = talk.say("two", &[("one", "hello")]).await;
+        assert_eq!((second.end.clone(), second.text().as_str()), (Ok(()), "hello"), "{script}");
+        assert_eq!(agent.told("session/new").len(), 2, "{script}");
+        let prompts = agent.told("session/prompt").len();
+        let prompt = agent.prompted(prompts - 1);
+        assert!(prompt[0].contains("User: one\n\nYou: hello"), "{prompt:?}");
+        let told = "begins a new session of its agent, which could not take up the one before and is told the \
+                    end of what was said in it";
+        assert_eq!(second.notices(), [told], "{script}");
+    }
+}
+
+async fn is_another_agents() {
+    let mut agent =
+        Agent::new(r#"can='{"loadSession":true}'; on_load() { chunk agent_message_chunk x; reply null; }"#);
+    let first = agent.play("one").await;
+    agent.config.acp.argv.push("--another".to_owned());
+    let second = later(&agent, &first).await.say("two", &[("one", "hello")]).await;
+    assert_eq!(second.text(), "hello");
+    assert_eq!((agent.told("session/load").len(), agent.told("session/new").len()), (0, 2));
 }

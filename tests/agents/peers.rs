@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentError, AgentEvent, Backend, Children, Handle};
+use switchboard::agent::{AgentError, AgentEvent, Backend, Children, Handle, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind, ToolName};
 use switchboard::domain::approval::Decision;
 
@@ -39,6 +39,9 @@ pub fn tests() -> Vec<Trial> {
             real(&named("answers_lives_on_and_asks_before_it_runs_a_command"), move || agent_works(kind)),
             real(&named("is_not_let_do_what_is_denied"), move || agent_is_denied(kind)),
             real(&named("goes_on_in_its_session_after_a_kill"), move || agent_is_taken_up_again(kind)),
+            real(&named("goes_on_in_its_session_by_the_handle_of_a_later_engine"), move || {
+                agent_goes_on(kind)
+            }),
         ]
     };
     let ignore = |tests: Vec<Trial>, peers: &[PathBuf]| {
@@ -320,6 +323,7 @@ async fn model_refuses() {
 struct RealAgent {
     peer: Peer,
     folder: tempfile::TempDir,
+    config: AgentConfig,
     handle: Box<dyn Handle>,
     said: Vec<(String, String)>,
 }
@@ -333,7 +337,7 @@ impl RealAgent {
         config.acp.argv = (kind.argv)(folder.path(), &peer.url);
         config.acp.workdir = Some(work);
         let handle = build(&config).open(&session()).await.unwrap();
-        Self { peer, folder, handle, said: Vec::new() }
+        Self { peer, folder, config, handle, said: Vec::new() }
     }
 
     async fn play(&mut self, call: Call) -> Played {
@@ -400,6 +404,23 @@ async fn agent_is_taken_up_again(kind: Kind) {
     let played = agent.play(Call::new("again a table for four")).await;
     assert_eq!(played.end, Ok(()), "{:?}", played.events);
     assert!(played.notices().is_empty(), "it remembers by itself: {:?}", played.notices());
+    let journal = agent.peer.journal().await;
+    let last = journal.as_array().unwrap().last().unwrap()["body"]["messages"].to_string();
+    assert!(last.matches("a table for four").count() >= 2, "{last}");
+    agent.handle.close().await;
+}
+
+async fn agent_goes_on(kind: Kind) {
+    let mut agent = RealAgent::new(kind).await;
+    let first = agent.play(Call::new("a table for four")).await;
+    assert_eq!(first.end, Ok(()), "{:?}", first.events);
+    let context = SessionContext { agent_session: first.session(), ..session() };
+    let later = build(&agent.config).open(&context).await.unwrap();
+    std::mem::replace(&mut agent.handle, later).close().await;
+    let second = agent.play(Call::new("again a table for four")).await;
+    assert_eq!(second.end, Ok(()), "{:?}", second.events);
+    assert!(second.notices().is_empty(), "it remembers by itself: {:?}", second.notices());
+    assert_eq!(second.text(), first.text(), "its replay is no answer");
     let journal = agent.peer.journal().await;
     let last = journal.as_array().unwrap().last().unwrap()["body"]["messages"].to_string();
     assert!(last.matches("a table for four").count() >= 2, "{last}");

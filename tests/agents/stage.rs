@@ -18,6 +18,7 @@ use switchboard::domain::Time;
 use switchboard::domain::approval::{Decision, Policy, Question};
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use switchboard::domain::session::AgentSession;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -105,6 +106,12 @@ impl Played {
         let reasoning =
             |e: &AgentEvent| if let AgentEvent::Reasoning(t) = e { Some(t.clone()) } else { None };
         self.events.iter().filter_map(reasoning).collect()
+    }
+
+    /// The agent's own session in which it ran.
+    pub fn session(&self) -> Option<AgentSession> {
+        let told = |e: &AgentEvent| if let AgentEvent::Session(told) = e { Some(told.clone()) } else { None };
+        self.events.iter().find_map(told)
     }
 
     /// What was told of the agent beside its answer.

@@ -7,7 +7,7 @@ use switchboard::agent::{AgentError, AgentEvent};
 use switchboard::config::HandlesConfig;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
-use switchboard::domain::session::{Health, Runtime, SessionState};
+use switchboard::domain::session::{AgentSession, Health, Runtime, SessionState};
 use switchboard::domain::turn::{Outcome, StopCause};
 
 use crate::support::scripted::{Keeping, Steering};
@@ -77,6 +77,54 @@ async fn a_model_that_was_chosen_is_asked_for_from_the_next_turn_on_until_a_rese
     world.type_into("s", "/model small").await.unwrap();
     world.type_into("s", "/new!").await.unwrap();
     assert_eq!(asked_for(&mut world, "six").await, (None, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_agents_own_session_outlives_the_engine_and_ends_with_a_reset_or_what_is_taken_back() {
+    async fn given(world: &mut World, message: &str, says: Option<&AgentSession>) -> Option<AgentSession> {
+        world.send("s", message).await;
+        let turn = world.turn_for(message).await;
+        let given = turn.agent_session.clone();
+        if let Some(says) = says {
+            turn.emit(AgentEvent::Session(says.clone())).await;
+        }
+        turn.answer("ok").await;
+        world.turn_ended().await;
+        given
+    }
+    let kept = AgentSession { agent: "one".to_owned(), id: "s1".to_owned() };
+    let mut world = world().await;
+    assert_eq!(given(&mut world, "one", Some(&kept)).await, None);
+    let mut world = world.restart(Setup::default()).await;
+    assert_eq!(given(&mut world, "two", Some(&kept)).await, Some(kept.clone()));
+    world.type_into("s", "/undo").await.unwrap();
+    let mut world = world.restart(Setup::default()).await;
+    assert_eq!(given(&mut world, "three", Some(&kept)).await, None, "it remembers more than is shown");
+    world.type_into("s", "/new!").await.unwrap();
+    assert_eq!(given(&mut world, "four", Some(&kept)).await, None);
+    let mut world = world.restart(Setup::default()).await;
+    assert_eq!(given(&mut world, "five", None).await, Some(kept), "none of the agent that answers now");
+    let mut world = world.restart(Setup::default()).await;
+    assert_eq!(given(&mut world, "six", None).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_agents_own_session_is_kept_in_the_middle_of_a_turn_and_not_given_to_what_replaces_a_broken_handle()
+ {
+    let kept = AgentSession { agent: "one".to_owned(), id: "s1".to_owned() };
+    let world = world().await;
+    world.send("s", "one").await;
+    let turn = world.turn_for("one").await;
+    turn.emit(AgentEvent::Session(kept.clone())).await;
+    while world.row("s").await.session.agent_session.is_none() {
+        world.a_moment().await;
+    }
+    let world = world.copy(Setup::default()).await;
+    let resumed = world.agent.next_turn().await;
+    assert_eq!(resumed.agent_session, Some(kept));
+    resumed.break_off("it can't be read");
+    let again = world.agent.next_turn().await;
+    assert_eq!(again.agent_session, None, "the session may be what broke it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,9 +5,9 @@ use switchboard::domain::event::EventKind;
 use switchboard::domain::history::{Body, steps};
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
 use switchboard::domain::marker::{Clearing, ResumeReason};
-use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal};
+use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal, Source};
 use switchboard::domain::recovery::{RecoveryState, Verdict};
-use switchboard::domain::session::{HandleUse, Health, HoldReason, Runtime, SessionState};
+use switchboard::domain::session::{AgentSession, HandleUse, Health, HoldReason, Runtime, SessionState};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{Accepted, NewGate, NewMessage, Queries, Result, StoreError, Transitions};
@@ -523,6 +523,50 @@ fn what_is_known_of_a_handle_is_kept_with_the_end_of_each_turn_that_used_one() {
         assert_eq!(runtime(bench), second, "a turn that kept no handle tells nothing of one");
         finish(bench, Some(HandleUse { health: Health::Healthy, restarts: 1 }), 8);
         assert_eq!(runtime(bench).restart_count, 2);
+    });
+}
+
+#[test]
+fn the_agents_own_session_is_kept_while_it_knows_what_is_shown_and_no_longer() {
+    let kept = |id: &str| Some(AgentSession { agent: "one".to_owned(), id: id.to_owned() });
+    on_each(|bench| {
+        let session = bench.send(plain("m1", 1)).session;
+        let known = |bench: &Bench<'_>| bench.ask(|q| q.session(&session)).unwrap().session.agent_session;
+        let finish = |bench: &mut Bench<'_>, agent_session: Option<AgentSession>, did_anything, seconds| {
+            let turn = bench.running(&session).unwrap();
+            let outcome = if did_anything { Outcome::Done } else { failed() };
+            bench.finish(TurnEnd { agent_session, did_anything, ..end(turn, outcome, seconds) });
+        };
+        let turn = bench.running(&session).unwrap();
+        bench.step(|t| t.keep_agent_session(turn, &kept("s1").unwrap())).unwrap();
+        assert_eq!(known(bench), kept("s1"), "it is kept before the turn ends");
+        finish(bench, kept("s2"), true, 2);
+        assert_eq!(known(bench), kept("s2"), "what it ended with counts");
+        bench.step(|t| t.keep_agent_session(turn, &kept("s3").unwrap())).unwrap();
+        assert_eq!(known(bench), kept("s2"), "the turn had ended");
+        bench.send(plain("m2", 3));
+        finish(bench, None, false, 4);
+        assert_eq!(known(bench), kept("s2"), "a turn that never reached an agent changes nothing");
+        bench.send(plain("m3", 5));
+        finish(bench, None, true, 6);
+        assert_eq!(known(bench), None, "another agent answered");
+        for take_back in [true, false] {
+            bench.send(plain("m4", 7));
+            finish(bench, kept("s4"), true, 8);
+            if take_back {
+                bench.step(|t| t.hide_turns(&session, 1, at(9))).unwrap();
+            } else {
+                bench.step(|t| t.retry(&session, Source::Console, at(9))).unwrap();
+            }
+            assert_eq!(known(bench), None, "it remembers more than is shown");
+        }
+        finish(bench, kept("s5"), true, 10);
+        let fresh = SessionId::new(at(11), 11);
+        let key = bench.ask(|q| q.session(&session)).unwrap().session.key;
+        bench.step(|t| t.reset_session(&key, &fresh, None, at(11))).unwrap();
+        assert_eq!(bench.ask(|q| q.session(&fresh)).unwrap().session.agent_session, None);
+        bench.step(|t| t.switch_session(&key, &session, at(12))).unwrap();
+        assert_eq!(known(bench), kept("s5"), "it is brought back with all that it had");
     });
 }
 

@@ -88,6 +88,7 @@ pub(crate) fn end(turn: TurnId, outcome: Outcome, seconds: i64) -> TurnEnd {
         steered: Vec::new(),
         did_anything: false,
         handle: None,
+        agent_session: None,
         at: at(seconds),
     }
 }

@@ -34,7 +34,7 @@ use switchboard::domain::reset::{
     Verdict as ResetVerdict, Work, decide, forecast, reset_notice,
 };
 use switchboard::domain::session::{
-    Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
+    AgentSession, Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
 use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
@@ -1319,6 +1319,14 @@ impl Transitions for Model {
         Ok(())
     }
 
+    fn keep_agent_session(&mut self, turn: TurnId, kept: &AgentSession) -> Result<()> {
+        if self.running_turns().contains(&turn) {
+            let session = self.turn(turn).session.clone();
+            self.kept_mut(&session).session.agent_session = Some(kept.clone());
+        }
+        Ok(())
+    }
+
     fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()> {
         if !self.running_turns().contains(&child.turn) {
             return nothing("the turn has ended; its process does not begin");
@@ -1442,6 +1450,9 @@ impl Transitions for Model {
         kept.session.usage.add(&end.usage);
         kept.session.model = end.model.clone().or(kept.session.model.take());
         kept.session.last_activity_at = end.at;
+        if end.agent_session.is_some() || end.did_anything {
+            kept.session.agent_session.clone_from(&end.agent_session);
+        }
         if let Some(used) = end.handle {
             kept.session.runtime = kept.session.runtime.after(used, end.at);
         }
@@ -1858,6 +1869,7 @@ impl Transitions for Model {
             return nothing("there is no turn to take back");
         }
         turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = true);
+        self.kept_mut(session).session.agent_session = None;
         let kind = EventKind::TurnsHidden { turns: turns.clone(), hidden: Visibility::Hidden };
         self.tell(Some(session), kind, at);
         Ok(turns)
@@ -1874,6 +1886,7 @@ impl Transitions for Model {
             }
         }
         turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = false);
+        self.kept_mut(session).session.agent_session = None;
         let kind = EventKind::TurnsHidden { turns: turns.to_vec(), hidden: Visibility::Shown };
         self.tell(Some(session), kind, at);
         Ok(())
@@ -1888,6 +1901,7 @@ impl Transitions for Model {
             return nothing("there is no turn to run again");
         };
         self.turn_mut(turn).hidden = true;
+        self.kept_mut(session).session.agent_session = None;
         let kind = EventKind::TurnsHidden { turns: vec![turn], hidden: Visibility::Hidden };
         self.tell(Some(session), kind, at);
         let item = self.turn(turn).item;

@@ -23,7 +23,7 @@ use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
-use switchboard::domain::session::{HandleUse, Health, Usage};
+use switchboard::domain::session::{AgentSession, HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
@@ -47,6 +47,7 @@ enum Op {
     BusyMode { session: usize, mode: Option<BusyMode> },
     ChooseModel { session: usize, model: Option<&'static str> },
     Append { turn: usize, output: Vec<Output> },
+    AgentSession { turn: usize, session: usize },
     Finish { turn: usize, outcome: Outcome, tail: Vec<Output>, did_anything: bool, taken: usize },
     FinishAgain { turn: usize },
     Stop { session: usize, cause: StopCause },
@@ -183,6 +184,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (n(), mode).prop_map(|(session, mode)| Op::BusyMode { session, mode }),
         1 => (n(), proptest::option::of(Just("other"))).prop_map(|(session, model)| Op::ChooseModel { session, model }),
         3 => (n(), output()).prop_map(|(turn, output)| Op::Append { turn, output }),
+        2 => (n(), n()).prop_map(|(turn, session)| Op::AgentSession { turn, session }),
         12 => (n(), outcome(), output(), any::<bool>(), n()).prop_map(
             |(turn, outcome, tail, did_anything, taken)| Op::Finish { turn, outcome, tail, did_anything, taken }
         ),
@@ -359,6 +361,10 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             Some(turn) => store.append_turn(turn, output, now).map(|()| String::new()),
             None => said(String::new()),
         },
+        Op::AgentSession { turn, session } => match (pick(&c.turns, *turn), agent_session(*session)) {
+            (Some(turn), Some(kept)) => store.keep_agent_session(turn, &kept).map(|()| String::new()),
+            _ => said(String::new()),
+        },
         Op::Finish { turn, outcome, tail, did_anything, taken } => match pick(&c.running, *turn) {
             Some(turn) => store
                 .finish_turn(&TurnEnd {
@@ -375,6 +381,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
                         .collect(),
                     did_anything: *did_anything,
                     handle: handle_use(*taken),
+                    agent_session: agent_session(*taken),
                     at: now,
                 })
                 .map(|ended| ended.to_string()),
@@ -566,6 +573,12 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
 fn handle_use(choice: usize) -> Option<HandleUse> {
     let health = [Some(Health::Healthy), Some(Health::Failed), None][choice % 3]?;
     Some(HandleUse { health, restarts: u32::from(choice.is_multiple_of(2)) })
+}
+
+/// Some agents keep no session of their own.
+fn agent_session(choice: usize) -> Option<AgentSession> {
+    let id = [Some("s1"), Some("s2"), None][choice % 3]?;
+    Some(AgentSession { agent: "one".to_owned(), id: id.to_owned() })
 }
 
 /// All that can be asked of a store, as text.

@@ -11,6 +11,7 @@ use switchboard::agent::{
 };
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
+use switchboard::domain::session::AgentSession;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -47,6 +48,8 @@ pub struct Played {
     pub session: SessionId,
     /// The model that its session asks for.
     pub model: Option<String>,
+    /// The agent's own session that it is given back.
+    pub agent_session: Option<AgentSession>,
     pub message: String,
     pub history: Vec<Step>,
     /// Which handle runs it, counted from 1 in the order they were opened.
@@ -248,6 +251,7 @@ impl Handle for ScriptedHandle {
         let played = Played {
             session: self.session.id.clone(),
             model: self.session.model.clone(),
+            agent_session: self.session.agent_session.clone(),
             message: turn.message,
             history: turn.history,
             handle: self.number,

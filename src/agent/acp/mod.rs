@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +35,7 @@ use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext,
 use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
-use crate::domain::session::Usage;
+use crate::domain::session::{AgentSession, Usage};
 
 /// How long an agent may take to end when its input ends, and again when it is asked to.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -97,10 +97,18 @@ impl Backend for AcpBackend {
         let program = self.0.program.of_session(session);
         let folder = absolute(&program.workdir);
         let settings = Arc::clone(&self.0);
+        let identity = identity(&self.0.acp.argv, &folder);
+        let kept = session.agent_session.as_ref().filter(|kept| kept.agent == identity);
+        let known = kept.map(|kept| kept.id.clone());
         let handle =
-            AcpHandle { settings, program, folder, context: session.clone(), known: None, live: None };
+            AcpHandle { settings, program, folder, identity, context: session.clone(), known, live: None };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
+}
+
+/// What tells agents apart: another program, or another folder, knows nothing of a session.
+fn identity(argv: &[String], folder: &Path) -> String {
+    json!({"argv": argv, "folder": folder}).to_string()
 }
 
 fn start(
@@ -115,6 +123,7 @@ struct AcpHandle {
     settings: Arc<Settings>,
     program: Program,
     folder: PathBuf,
+    identity: String,
     context: SessionContext,
     /// The session that the agent had, by its own id.
     known: Option<String>,
@@ -132,10 +141,28 @@ struct Live {
 enum Memory {
     /// Nothing: it has to be told.
     Nothing,
+    /// Nothing either: it could not take up the session that it had before.
+    Forgotten,
     /// What an earlier process of it kept, as it says.
     TakenUp,
     /// All, up to this message.
     UpTo(String),
+}
+
+impl Memory {
+    /// That a session begins anew, in words that follow the turn.
+    fn begins_anew(&self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => {
+                Some("begins a new session of its agent, which is told the end of what was said before")
+            }
+            Self::Forgotten => Some(
+                "begins a new session of its agent, which could not take up the one before and is told the \
+                 end of what was said in it",
+            ),
+            Self::TakenUp | Self::UpTo(_) => None,
+        }
+    }
 }
 
 impl Handle for AcpHandle {
@@ -170,13 +197,11 @@ impl AcpHandle {
             () = output.closed() => return Err(AgentError::Cancelled),
             ready = self.ready(&turn) => ready?,
         };
-        self.known = Some(live.session.clone());
         let mut ended = self.prompt(&mut live, &turn, &output, &cancel).await;
         if let (Memory::TakenUp, Some(why)) = (&live.memory, refusal(&ended)) {
             tracing::info!(session = live.session, "the agent does not know its session after all: {why}");
             live.session = live.agent.new_session(&self.folder, &self.settings.acp).await?;
-            live.memory = Memory::Nothing;
-            self.known = Some(live.session.clone());
+            live.memory = Memory::Forgotten;
             ended = self.prompt(&mut live, &turn, &output, &cancel).await;
         }
         if let Some(odd) = live.agent.connection.odd_lines() {
@@ -217,29 +242,33 @@ impl AcpHandle {
         keep(&connection, turn).await?;
         connection.let_work()?;
         let mut agent = Agent::greet(connection, &self.settings.acp).await?;
-        if let Some(known) = &self.known
-            && agent.take_up(known, &self.folder, &self.settings.acp).await?
-        {
-            return Ok(Live { agent, session: known.clone(), memory: Memory::TakenUp });
+        let mut memory = Memory::Nothing;
+        if let Some(known) = &self.known {
+            if agent.take_up(known, &self.folder, &self.settings.acp).await? {
+                return Ok(Live { agent, session: known.clone(), memory: Memory::TakenUp });
+            }
+            memory = Memory::Forgotten;
         }
         let session = agent.new_session(&self.folder, &self.settings.acp).await?;
-        Ok(Live { agent, session, memory: Memory::Nothing })
+        Ok(Live { agent, session, memory })
     }
 
     async fn prompt(
-        &self,
+        &mut self,
         live: &mut Live,
         turn: &Turn,
         output: &mpsc::Sender<AgentEvent>,
         cancel: &CancellationToken,
     ) -> Ended {
         let recap = match live.memory {
-            Memory::Nothing => recap::of_all(&turn.history),
+            Memory::Nothing | Memory::Forgotten => recap::of_all(&turn.history),
             Memory::TakenUp => recap::of_the_end(&turn.history),
             Memory::UpTo(_) => None,
         };
-        if recap.is_some() && matches!(live.memory, Memory::Nothing) {
-            let what = "begins a new session of its agent, which is told the end of what was said before";
+        self.known = Some(live.session.clone());
+        let kept = AgentSession { agent: self.identity.clone(), id: live.session.clone() };
+        let _ = output.send(AgentEvent::Session(kept)).await;
+        if let Some(what) = live.memory.begins_anew().filter(|_| recap.is_some()) {
             let _ = output.send(AgentEvent::Notice(what.to_owned())).await;
         }
         let texts: Vec<&str> = recap.as_deref().into_iter().chain([turn.message.as_str()]).collect();

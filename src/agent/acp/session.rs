@@ -37,10 +37,17 @@ struct Can {
     list: bool,
 }
 
-/// The answer to a request, and how many updates came before it.
+/// The answer to a request, and what came before it.
 struct Answer {
     result: Result<Value, Fault>,
-    updates: usize,
+    replay: Replay,
+}
+
+/// Whether something of a conversation was replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Replay {
+    Something,
+    Nothing,
 }
 
 impl Agent {
@@ -118,7 +125,7 @@ impl Agent {
             let answer = ask(&mut self.connection, method, params.clone(), limit).await?;
             match answer.result {
                 // To load is to replay: where nothing came, there was nothing.
-                Ok(_) if method == "session/resume" || answer.updates > 0 => return Ok(true),
+                Ok(_) if method == "session/resume" || answer.replay == Replay::Something => return Ok(true),
                 Ok(_) => tracing::info!(session, "the agent loaded a session of which it knows nothing"),
                 Err(fault) => tracing::info!(session, method, "not taken up again: {}", fault.words()),
             }
@@ -196,7 +203,7 @@ fn logins(methods: &Value) -> String {
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
-/// Asks, and waits for the answer. What else comes before it is counted and let go: it is of an earlier time.
+/// Asks, and waits for the answer. What else comes before it is let go: it is of an earlier time.
 async fn ask(
     connection: &mut Connection,
     method: &str,
@@ -204,15 +211,19 @@ async fn ask(
     (limit, setting): (Duration, &str),
 ) -> Result<Answer, AgentError> {
     let mut heard = connection.listen();
+    let session = text(&params, "sessionId").to_owned();
     let asked = connection.request(method, params)?;
-    let mut updates = 0;
+    let mut replay = Replay::Nothing;
     let answer = async {
         loop {
             match heard.recv().await {
                 None => return Err(connection.lost().await),
-                Some(Heard::Reply { id, result }) if id == asked => return Ok(Answer { result, updates }),
+                Some(Heard::Reply { id, result }) if id == asked => return Ok(Answer { result, replay }),
                 Some(Heard::Reply { id, .. }) => tracing::info!(id, "an answer to what was not asked"),
-                Some(Heard::Update(_)) => updates += 1,
+                Some(Heard::Update(update)) if is_of_conversation(&update, &session) => {
+                    replay = Replay::Something;
+                }
+                Some(Heard::Update(_)) => {}
                 Some(Heard::Permission { id, .. }) => {
                     connection.send(message::reply(id, permission::cancelled()))?;
                 }
@@ -227,6 +238,14 @@ async fn ask(
             Err(AgentError::Broken(connection.with_last_words(&how)))
         }
     }
+}
+
+/// Whether an update says something of a session's conversation. What an agent tells of itself, as its commands,
+/// comes with a session that it has never seen too.
+fn is_of_conversation(update: &Value, session: &str) -> bool {
+    let kind = text(update.get("update").unwrap_or(&Value::Null), "sessionUpdate");
+    text(update, "sessionId") == session
+        && ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call"].contains(&kind)
 }
 
 /// The folder as agents want it: absolute.

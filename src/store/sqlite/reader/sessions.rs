@@ -12,7 +12,7 @@ use crate::domain::api::{RunningTurn, SessionCursor, SessionPage, SessionRow};
 use crate::domain::filter::{Filter, Subject};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::reset::Background;
-use crate::domain::session::{Beginning, Ended, Runtime, Session, SessionState, Usage};
+use crate::domain::session::{AgentSession, Beginning, Ended, Runtime, Session, SessionState, Usage};
 use crate::store::Result;
 
 macro_rules! session_where {
@@ -280,5 +280,11 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
             restart_count: row.get("restart_count")?,
             last_used_at: optional_time(row, "last_used_at")?,
         },
+        agent_session: agent_session(row)?,
     })
+}
+
+fn agent_session(row: &Row<'_>) -> rusqlite::Result<Option<AgentSession>> {
+    let Some(id) = row.get("agent_session")? else { return Ok(None) };
+    Ok(Some(AgentSession { agent: row.get("agent_session_of")?, id }))
 }

@@ -36,6 +36,7 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{ApprovalId, ItemId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
+use crate::domain::session::AgentSession;
 use crate::domain::turn::{Output, StopCause, TurnEnd};
 use crate::store::{
     Accepted, NewApproval, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError, Transitions,
@@ -117,6 +118,10 @@ impl Transitions for Tx<'_> {
 
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
         self.append_turn(turn, output, at)
+    }
+
+    fn keep_agent_session(&mut self, turn: TurnId, kept: &AgentSession) -> Result<()> {
+        self.keep_agent_session(turn, kept)
     }
 
     fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {

@@ -8,10 +8,10 @@ use super::standing::Standing;
 use crate::domain::Time;
 use crate::domain::alert::AlertKey;
 use crate::domain::event::EventKind;
-use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::id::{SessionId, SessionKey, TurnId};
 use crate::domain::marker::Clearing;
 use crate::domain::queue::{BusyMode, Refusal};
-use crate::domain::session::{Beginning, EndReason, SessionState};
+use crate::domain::session::{AgentSession, Beginning, EndReason, SessionState};
 use crate::domain::turn::StopCause;
 use crate::store::Result;
 
@@ -146,6 +146,23 @@ impl Tx<'_> {
         self.execute("UPDATE sessions SET chosen_model = ?2 WHERE id = ?1", (session, model))?;
         self.tell_of(&mut standing, EventKind::ModelChosen { model: model.map(str::to_owned) }, at)?;
         self.save(&standing)
+    }
+
+    pub(super) fn keep_agent_session(&mut self, turn: TurnId, kept: &AgentSession) -> Result<()> {
+        match self.standing_in(turn)? {
+            Some(standing) => self.set_agent_session(&standing.id, Some(kept)),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn set_agent_session(&self, session: &SessionId, kept: Option<&AgentSession>) -> Result<()> {
+        let (id, of) = kept.map(|kept| (&kept.id, &kept.agent)).unzip();
+        self.execute(
+            "UPDATE sessions SET agent_session = ?2, agent_session_of = ?3
+             WHERE id = ?1 AND (agent_session IS NOT ?2 OR agent_session_of IS NOT ?3)",
+            (session, id, of),
+        )
+        .map(|_| ())
     }
 
     /// Makes the session that is live under its key from now on.

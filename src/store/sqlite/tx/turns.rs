@@ -108,6 +108,9 @@ impl Tx<'_> {
         standing.gained.model.clone_from(&end.model);
         standing.gained.handle = end.handle;
         standing.last_activity_at = end.at;
+        if end.agent_session.is_some() || end.did_anything {
+            self.set_agent_session(&standing.id, end.agent_session.as_ref())?;
+        }
         match &end.outcome {
             Outcome::Done => standing.last_error = None,
             Outcome::Failed { error } => standing.last_error = Some(error.clone()),

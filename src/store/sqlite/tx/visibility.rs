@@ -67,6 +67,7 @@ impl Tx<'_> {
                 (turn, visibility == Visibility::Hidden),
             )?;
         }
+        self.set_agent_session(&standing.id, None)?;
         let kind = EventKind::TurnsHidden { turns: turns.to_vec(), hidden: visibility };
         self.tell_of(standing, kind, at).map(|_| ())
     }
