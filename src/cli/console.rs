@@ -24,6 +24,8 @@ use crate::domain::recovery::AfterStop;
 
 /// An engine that has the lock opens its socket within this, or is stuck.
 const STARTING: Duration = Duration::from_secs(5);
+/// An engine that restarts is back within this: its start marks what was cut, in a large store too.
+const RESTARTING: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
@@ -192,11 +194,20 @@ struct Again {
 impl Engines for Again {
     fn reconnect(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>> {
         let home = self.home.clone();
+        Box::pin(async move { connect(&home).await })
+    }
+
+    fn restarted(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>> {
+        let home = self.home.clone();
         Box::pin(async move {
-            match SocketClient::connect(&home).await {
-                Ok(Some(client)) => Ok(Arc::new(client) as Arc<dyn Client>),
-                Ok(None) => Err("no engine runs for this home".to_owned()),
-                Err(error) => Err(error.to_string()),
+            let deadline = tokio::time::Instant::now() + RESTARTING;
+            loop {
+                match connect(&home).await {
+                    Err(_) if tokio::time::Instant::now() < deadline => {
+                        tokio::time::sleep(LOOK_AGAIN).await;
+                    }
+                    reached => return reached,
+                }
             }
         })
     }
@@ -210,5 +221,13 @@ impl Engines for Again {
             }
             own.start(&home, &config).await.map_err(|error| error.to_string())
         })
+    }
+}
+
+async fn connect(home: &Home) -> Result<Arc<dyn Client>, String> {
+    match SocketClient::connect(home).await {
+        Ok(Some(client)) => Ok(Arc::new(client)),
+        Ok(None) => Err("no engine runs for this home".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }

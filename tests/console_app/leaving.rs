@@ -19,11 +19,15 @@ fn two() -> Screen {
 }
 
 fn drains(screen: &mut Screen) {
+    drains_until(screen, AfterStop::End);
+}
+
+fn drains_until(screen: &mut Screen, then: AfterStop) {
     let mut status = screen.tables.engine.clone();
     status.gate = Gate::Stopping;
     status.drain = Some(Drain {
         why: "asked elsewhere".into(),
-        then: AfterStop::End,
+        then,
         since: noon(),
         until: noon() + chrono::TimeDelta::seconds(20),
         waits_for: vec![Waited::Turn { session: id(1), name: "console".into() }],
@@ -123,6 +127,19 @@ fn a_lost_engine_is_said_at_once_and_the_screen_stays_readable() {
     assert!(screen.model.card.is_none());
     assert!(!screen.tables.asked.is_empty());
     assert_eq!(header(&screen.model).engine, Engine::Attached(9));
+}
+
+#[test]
+fn an_engine_that_restarts_is_awaited_without_a_key() {
+    let mut screen = two();
+    drains_until(&mut screen, AfterStop::Restart);
+    screen.tell(Msg::EngineGone { reason: "connection closed".into(), at: screen.now });
+    let card = screen.model.card.clone().unwrap();
+    assert!(matches!(card.kind, CardKind::Gone { trying: Some("it restarts: reconnecting…"), .. }));
+    assert_eq!(screen.effects, [Effect::AwaitRestart]);
+    (screen.tables.engine.gate, screen.tables.engine.drain) = (Gate::Open, None);
+    screen.tell(Msg::Connected(Reach::Attached { pid: 9 }));
+    assert!(screen.model.card.is_none());
 }
 
 #[test]

@@ -354,6 +354,23 @@ fn a_console_whose_engine_is_gone_says_so_and_can_start_one() {
 }
 
 #[test]
+fn an_attached_console_comes_back_by_itself_after_a_restart() {
+    let place = Place::new();
+    let _serve = place.serve(&[]);
+    let mut console = open(&place);
+    console.wait_for("attached pid");
+    send(&mut console, "say before");
+    console.wait_for("agent  before");
+    let typed = console.bytes().len();
+    send(&mut console, "/restart");
+    console.wait_for_bytes_after(typed, b"reconnecting");
+    console.wait_for("attached pid");
+    send(&mut console, "say after");
+    console.wait_for("agent  after");
+    quit_from_anywhere(&mut console);
+}
+
+#[test]
 fn the_operators_editor_has_the_terminal_to_itself() {
     let place = Place::new();
     let folder = tempfile::tempdir().unwrap();

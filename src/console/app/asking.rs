@@ -252,6 +252,12 @@ pub(super) fn reconnect(model: &mut Model) {
     model.effects.push(Effect::Reconnect);
 }
 
+/// Waits for the engine that restarts.
+pub(super) fn await_restart(model: &mut Model) {
+    trying(model, "it restarts: reconnecting…");
+    model.effects.push(Effect::AwaitRestart);
+}
+
 /// Starts the engine in this window.
 pub(super) fn start_here(model: &mut Model) {
     trying(model, "starting the engine here…");

@@ -223,6 +223,8 @@ pub enum Effect {
     Suspend,
     /// Try to reach the engine again: [`Msg::Connected`] or [`Msg::Notice`] answers.
     Reconnect,
+    /// Reach the engine that restarts, as soon as it is back: [`Msg::Connected`] or [`Msg::Notice`] answers.
+    AwaitRestart,
     /// Start the engine in this process: [`Msg::Connected`] or [`Msg::Notice`] answers.
     StartHere,
     /// Leave the screen. It is the last effect.

@@ -4,10 +4,11 @@ use super::focus::{Pane, View};
 use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
 use super::overlay::{Card, CardKind, Deed};
 use super::{
-    Model, answers, approvals, away, cron, model::Link, mouse, notices, overlay::Overlay, panes, replies,
-    requests, scroll, typing, updates, walk, writing,
+    Model, answers, approvals, asking, away, cron, model::Link, mouse, notices, overlay::Overlay, panes,
+    replies, requests, scroll, typing, updates, walk, writing,
 };
 use crate::domain::Time;
+use crate::domain::recovery::AfterStop;
 
 /// Changes the state by what happened, and returns what is to be done, in order.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
@@ -137,7 +138,16 @@ fn gone(model: &mut Model, reason: &str, at: Time) {
     model.overlays.retain(|overlay| !asks_the_engine(overlay));
     let kind = CardKind::Gone { reason, at, trying: None };
     model.card = Some(Card::new(kind));
+    if restarts(model) {
+        asking::await_restart(model);
+    }
     model.dirty = true;
+}
+
+/// Whether the engine that is gone said that it comes back.
+fn restarts(model: &Model) -> bool {
+    let drain = model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
+    drain.is_some_and(|drain| drain.then == AfterStop::Restart)
 }
 
 /// Whether an overlay is a question whose answers are all for the engine.

@@ -50,6 +50,7 @@ impl Console {
                 return self.resized(size);
             }
             Effect::Reconnect => self.reaching = Some(reaching(self.engines.reconnect())),
+            Effect::AwaitRestart => self.reaching = Some(reaching(self.engines.restarted())),
             Effect::StartHere => self.reaching = Some(reaching(self.engines.start_here())),
             Effect::Quit(leave) => self.ended = Some(Ended::Left(leave)),
         }

@@ -14,6 +14,9 @@ pub trait Engines: Send + Sync {
     /// Reaches the engine that runs for this home.
     fn reconnect(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>>;
 
+    /// Reaches the engine that restarts for this home, once it is back.
+    fn restarted(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>>;
+
     /// Starts the engine in this process.
     fn start_here(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>>;
 }
