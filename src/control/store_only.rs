@@ -16,11 +16,12 @@ use crate::domain::api::{
 use crate::domain::cron::{Definition, Fault};
 use crate::domain::damage::Lost;
 use crate::domain::queue::{Gate, Refusal};
-use crate::engine::{Clock, SystemClock, answer_jobs, missing_parts};
+use crate::engine::{Clock, SystemClock, answer_jobs_alone, change_jobs_alone, missing_parts};
 use crate::store::jobs_file::{JobsFile, Reading};
 use crate::store::{Readers, StoreError, answer, sqlite};
 
-/// Reads a home's store while no engine runs. Every command needs an engine and is refused.
+/// Reads a home's store while no engine runs. Scheduled tasks are changed in `jobs.json`; every other command needs
+/// an engine and is refused.
 pub struct StoreOnly {
     /// None where nothing is kept yet.
     readers: Option<Readers>,
@@ -88,7 +89,7 @@ impl StoreOnly {
     async fn read(&self, query: Query) -> Result<Answer, ClientError> {
         if let Query::Jobs(query) = query {
             let (zone, now) = (self.config.timezone, SystemClock.now());
-            let answer = answer_jobs(self.readers.as_ref(), &self.home, zone, now, query).await;
+            let answer = answer_jobs_alone(self.readers.as_ref(), &self.home, zone, now, query).await;
             return answer.map(Answer::Jobs).map_err(client_error);
         }
         let Some(readers) = &self.readers else { return nothing(query) };
@@ -101,8 +102,13 @@ impl Client for StoreOnly {
         Reach::StoreOnly
     }
 
-    fn command(&self, _command: Command) -> BoxFuture<'_, Result<Reply, ClientError>> {
-        Box::pin(async { Err(ClientError::NoEngine) })
+    fn command(&self, command: Command) -> BoxFuture<'_, Result<Reply, ClientError>> {
+        Box::pin(async move {
+            let Command::Job(command) = command else { return Err(ClientError::NoEngine) };
+            let (zone, now) = (self.config.timezone, SystemClock.now());
+            let changed = change_jobs_alone(&self.home, zone, now, command).await;
+            Ok(changed.ok_or(ClientError::NoEngine)??)
+        })
     }
 
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Answer, ClientError>> {

@@ -37,7 +37,9 @@ use crate::domain::reset::ResetPolicies;
 use crate::store::{Feed, NewGate, NewRun, Opened, Store, StoreError};
 
 pub use clock::{Clock, SystemClock};
-pub use cron::{answer as answer_jobs, missing as missing_parts};
+pub use cron::{
+    answer_alone as answer_jobs_alone, change_alone as change_jobs_alone, missing as missing_parts,
+};
 
 use conductor::Conductor;
 use cron::Cron;

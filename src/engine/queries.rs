@@ -35,7 +35,7 @@ pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, Stor
 
 async fn jobs(shared: &Shared, query: JobQuery) -> Result<JobAnswer, StoreError> {
     let (readers, home) = (shared.store.readers(), shared.cron.home());
-    let mut answer = cron::answer(Some(readers), home, shared.settings.timezone, shared.now(), query).await?;
+    let mut answer = cron::answer(readers, home, shared.settings.timezone, shared.now(), query).await?;
     if let JobAnswer::List(page) = &mut answer {
         page.ticker = shared.cron.ticker();
     }

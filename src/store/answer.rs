@@ -45,7 +45,7 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
             Answer::HostConversation(queries.host_conversation(&key)?.map(Box::new))
         }
         Query::Jobs(_) => {
-            let why = "scheduled tasks are asked for together with their files: engine::answer_jobs";
+            let why = "scheduled tasks are asked for together with their files: engine::answer_jobs_alone";
             return Err(StoreError::Database(why.to_owned()));
         }
         Query::Composer { key } => Answer::Composer(queries.composer(&key)?),

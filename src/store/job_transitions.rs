@@ -15,7 +15,7 @@ use crate::domain::cron::merge::Firing;
 use crate::domain::cron::record::Imported;
 use crate::domain::cron::{
     Claim, ClaimKey, Counting, CronEvent, Definition, Delivery, DeliveryState, Execution, ExecutionState,
-    JobEvent, JobId, JobStanding, Owner, SessionMode,
+    JobEvent, JobId, JobStanding, Owner, Said, SessionMode,
 };
 use crate::domain::event::{Event, Level};
 use crate::domain::id::{ExecutionId, RunId, SessionId, SessionKey};
@@ -185,6 +185,16 @@ pub struct SeenRecord {
     pub imported: Imported,
     /// What is wrong with it; empty: the job can be used, if its schedule and zone can.
     pub faults: Vec<String>,
+}
+
+impl SeenRecord {
+    /// What it says of its job.
+    pub fn said(&self) -> Said<'_> {
+        match &self.definition {
+            Some(definition) if self.faults.is_empty() => Ok(definition),
+            _ => Err(&self.faults),
+        }
+    }
 }
 
 /// What a look at the file changed.

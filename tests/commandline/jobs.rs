@@ -89,6 +89,65 @@ fn check_tells_line_and_column_of_a_file_that_is_no_json() {
 }
 
 #[test]
+fn without_an_engine_jobs_are_changed_in_the_file_and_count_from_the_next_start() {
+    let place = Place::new();
+    assert_eq!(place.run(&["cron", "add", "0 25 * * *", "x"]).code, 1);
+    assert!(!place.home().exists(), "a refusal makes nothing");
+    let later = "; no engine runs: it counts from the next start\n";
+    let added = place.done(&["cron", "add", "every 2h", "Look at the disk", "--name", "Disk"]);
+    assert_eq!(added, format!("job look-at-the-disk saved{later}"));
+    let file = || std::fs::read_to_string(place.home().join("jobs.json")).unwrap();
+    assert!(file().contains("\"look-at-the-disk\""), "{}", file());
+    let again = place.done(&["cron", "add", "0 8 * * *", "Look at the disk", "--timezone", "UTC"]);
+    assert_eq!(again, format!("job look-at-the-disk-2 saved{later}"), "its id is its own");
+    assert_eq!(job(&place, "Disk")["row"]["words"], "every 2 hours");
+    let ambiguous = place.run(&["cron", "show", "look"]);
+    assert!(ambiguous.err.contains("look-at-the-disk, look-at-the-disk-2"), "{}", ambiguous.err);
+
+    let edited = place.run(&["cron", "edit", "Disk", "--schedule", "0 9 * * *", "--skills", "gone"]);
+    assert_eq!(edited.out, format!("job look-at-the-disk saved{later}"));
+    assert!(edited.err.starts_with("! skill \"gone\": there is no "), "{}", edited.err);
+    let paused = place.done(&["cron", "pause", "look-at-the-disk-2", "--why", "later"]);
+    assert!(paused.contains("; why is not kept: only an engine keeps that; no engine runs"), "{paused}");
+    assert_eq!(job(&place, "look-at-the-disk-2")["row"]["state"]["state"], "paused");
+    assert!(place.run(&["cron", "pause", "look-at-the-disk-2"]).err.contains("is paused already"));
+    place.done(&["cron", "resume", "look-at-the-disk-2"]);
+    assert!(!job(&place, "look-at-the-disk-2")["row"]["next"].is_null());
+
+    for (what, why) in [
+        (&["cron", "run", "Disk"][..], "no engine runs for this home"),
+        (&["cron", "edit", "Disk", "--id", "disk"], "a job gets another id only while an engine runs"),
+        (&["cron", "add", "0 25 * * *", "x"], "schedule \"0 25 * * *\": "),
+        (&["cron", "add", "2020-01-01T00:00", "x"], "is past, by "),
+        (&["cron", "remove", "nothing"], "there is no job \"nothing\""),
+    ] {
+        let run = place.run(what);
+        assert!(run.code == 1 && run.err.contains(why), "{what:?}: {run:?}");
+    }
+    assert!(place.run(&["--read-only", "cron", "remove", "Disk"]).err.contains("read-only"));
+    let removed = place.done(&["cron", "remove", "look-at-the-disk-2"]);
+    assert_eq!(removed, format!("job look-at-the-disk-2 removed from jobs.json{later}"));
+
+    let _engine = place.serve(&[]);
+    while !place.json(&["cron", "list"]).iter().any(|row| row["jobs_file"]["file"] == "read") {}
+    let rows = place.json(&["cron", "list"]);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(job(&place, "Disk")["row"]["schedule"], "0 9 * * *");
+}
+
+#[test]
+fn without_an_engine_an_edit_is_of_what_stands_in_the_file_not_of_what_the_last_engine_read() {
+    let place = Place::new();
+    let engine = serve_jobs(&place);
+    engine.kill();
+    let by_hand = JOBS.replace("\"Report\"", "\"By hand\"");
+    place.write("jobs.json", by_hand.as_bytes());
+    place.done(&["cron", "edit", "Monday report", "--schedule", "0 7 * * 1"]);
+    let file = std::fs::read_to_string(place.home().join("jobs.json")).unwrap();
+    assert_eq!(file, by_hand.replace("0 8 * * 1", "0 7 * * 1"));
+}
+
+#[test]
 fn a_job_is_made_changed_paused_run_and_taken_out() {
     let place = Place::new();
     let _engine = place.serve(&[]);

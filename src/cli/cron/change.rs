@@ -4,12 +4,12 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::fields::Fields;
-use super::{find, find_id};
+use super::{check, find, find_id};
 use crate::cli::Exit;
 use crate::cli::context::Context;
 use crate::cli::feed::{Feed, News, Wanted};
 use crate::cli::output::{Out, stderr_line};
-use crate::control::Client;
+use crate::control::{Client, Reach};
 use crate::domain::api::{Command, JobAnswer, JobCommand, JobQuery, Reply};
 use crate::domain::cron::{Counting, Definition, ExecutionState, JobEvent, JobId};
 use crate::domain::event::{EventKind, Level};
@@ -69,7 +69,7 @@ pub(super) struct Remove {
 
 impl Add {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
-        let client = context.engine().await?;
+        let client = context.client().await?;
         let prompt = match self.prompt.as_deref() {
             Some("-") => Some(standard_input()?),
             other => other.map(str::to_owned),
@@ -78,7 +78,7 @@ impl Add {
             Some(id) => id.parse()?,
             None => {
                 let words = self.fields.get("description").or(prompt.as_deref());
-                id_from(&*client, words.unwrap_or_default()).await?
+                id_from(&*client, context, words.unwrap_or_default()).await?
             }
         };
         let mut definition = Definition { prompt, ..Definition::new(id, self.schedule) };
@@ -93,7 +93,7 @@ impl Edit {
             !self.fields.is_empty(),
             "nothing to change: name a field, as in --schedule \"0 8 * * *\"; `switchboard cron edit --help` lists them"
         );
-        let client = context.engine().await?;
+        let client = context.client().await?;
         let found = find(&*client, &self.job).await?;
         let Some(mut definition) = found.definition else {
             anyhow::bail!(
@@ -108,7 +108,7 @@ impl Edit {
 
 impl Pause {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
-        let client = context.engine().await?;
+        let client = context.client().await?;
         let job = find_id(&*client, &self.job).await?;
         give(&*client, JobCommand::Pause { job, why: self.why }, out).await
     }
@@ -116,7 +116,7 @@ impl Pause {
 
 impl Resume {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
-        let client = context.engine().await?;
+        let client = context.client().await?;
         let job = find_id(&*client, &self.job).await?;
         give(&*client, JobCommand::Resume { job }, out).await
     }
@@ -155,7 +155,7 @@ async fn end_of_run(mut feed: Feed, wanted: &JobId, out: &mut Out) -> anyhow::Re
 
 impl Remove {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
-        let client = context.engine().await?;
+        let client = context.client().await?;
         let job = find_id(&*client, &self.job).await?;
         give(&*client, JobCommand::Remove { job }, out).await
     }
@@ -191,10 +191,18 @@ async fn give(client: &dyn Client, command: JobCommand, out: &mut Out) -> anyhow
 }
 
 /// An id of the first words of what the job is for, that no job has.
-async fn id_from(client: &dyn Client, words: &str) -> anyhow::Result<JobId> {
+async fn id_from(client: &dyn Client, context: &Context, words: &str) -> anyhow::Result<JobId> {
     let every = JobQuery::List { filter: String::new(), limit: usize::MAX };
     let JobAnswer::List(page) = super::ask(client, every).await? else { return Err(super::another_kind()) };
-    Ok(JobId::from_words(words, |id| page.rows.iter().any(|row| row.id.as_ref() == Some(id))))
+    // What no engine has read yet is known to the file alone.
+    let unread = match client.reach() {
+        Reach::StoreOnly => check::document(&context.home.jobs_file())?,
+        Reach::Here | Reach::Attached { .. } => None,
+    };
+    Ok(JobId::from_words(words, |id| {
+        page.rows.iter().any(|row| row.id.as_ref() == Some(id))
+            || unread.as_ref().is_some_and(|document| document.find(id).is_some())
+    }))
 }
 
 fn standard_input() -> anyhow::Result<String> {

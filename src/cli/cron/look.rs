@@ -78,6 +78,11 @@ impl Show {
     pub(super) async fn run(self, context: &Context, out: &mut Out) -> anyhow::Result<Exit> {
         let client = context.client().await?;
         let detail = find(&*client, &self.job).await?;
+        if client.reach() == Reach::StoreOnly {
+            stderr_line(
+                "no engine runs: this is the job as jobs.json has it, with the runs of the last engine",
+            );
+        }
         match self.json.form() {
             Form::Json => out.json(&detail)?,
             Form::Text => show(&detail, &context.clock(), out)?,

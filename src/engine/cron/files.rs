@@ -161,7 +161,8 @@ fn seen(reading: &Reading, zone: Tz, at: Time) -> Result<JobsSeen, FileTrouble> 
     }
 }
 
-fn record(document: &Document, entry: &Entry, zone: Tz, at: Time) -> SeenRecord {
+/// A record of the file with what it means and what is wrong with it.
+pub(super) fn record(document: &Document, entry: &Entry, zone: Tz, at: Time) -> SeenRecord {
     let faults = match &entry.record {
         Err(faults) => faults.clone(),
         Ok(record) => match record.definition.clone().check() {

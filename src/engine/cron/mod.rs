@@ -3,8 +3,10 @@
 //! [`files`] takes `jobs.json` over, the [`ticker`] takes slots that are due, [`worker`] claims what fired
 //! and gives each [`run`] a task. All they share is [`Cron`]; what has happened is in the store.
 
+mod alone;
 mod commands;
 mod delivery;
+mod edits;
 mod files;
 mod guard;
 mod health;
@@ -41,9 +43,11 @@ use crate::domain::cron::{Execution, JobEvent, Owner};
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::id::{ExecutionId, RunId};
 
+pub use alone::change as change_alone;
 pub(super) use commands::carry_out;
 pub use preflight::missing;
-pub use queries::answer;
+pub(super) use queries::answer;
+pub use queries::answer_alone;
 pub(super) use slash::slash;
 
 /// A part that failed is started anew after this long.

@@ -3,41 +3,53 @@
 use chrono_tz::Tz;
 
 use super::files::{as_file, raw_text};
-use super::{delivery, output, preflight, skill};
+use super::{alone, delivery, output, preflight, skill};
 use crate::config::Home;
 use crate::domain::Time;
 use crate::domain::api::{FileAndCopy, JobAnswer, JobFound, JobQuery, Parts};
 use crate::domain::cron::{Definition, Fault};
 use crate::store::{Readers, StoreError};
 
-/// Answers a question about scheduled tasks, with an engine and without one, from a store or where nothing
-/// is kept yet. The ticker is the engine's to add.
+/// Answers a question about scheduled tasks where no engine runs, from a store or where nothing is kept yet. A
+/// job is as the file has it.
 ///
 /// # Errors
 /// Where the store or a document can't be read.
-pub async fn answer(
+pub async fn answer_alone(
     readers: Option<&Readers>,
     home: &Home,
     zone: Tz,
     at: Time,
     query: JobQuery,
 ) -> Result<JobAnswer, StoreError> {
-    let Some(readers) = readers else { return without_store(home, zone, query).await };
+    match (query, readers) {
+        (JobQuery::Detail { job }, _) => {
+            let found = alone::find(readers, home, zone, at, job).await?;
+            Ok(JobAnswer::Detail(Box::new(with_warnings(found, home, zone, at).await?)))
+        }
+        (query, Some(readers)) => answer(readers, home, zone, at, query).await,
+        (query, None) => without_store(home, zone, query).await,
+    }
+}
+
+/// Answers a question about scheduled tasks. The ticker is the engine's to add.
+///
+/// # Errors
+/// Where the store or a document can't be read.
+pub(in crate::engine) async fn answer(
+    readers: &Readers,
+    home: &Home,
+    zone: Tz,
+    at: Time,
+    query: JobQuery,
+) -> Result<JobAnswer, StoreError> {
     Ok(match query {
         JobQuery::List { filter, limit } => {
             JobAnswer::List(Box::new(readers.read(move |store| store.jobs(&filter, limit, at)).await?))
         }
         JobQuery::Detail { job } => {
-            let mut found = readers.read(move |store| store.job(&job, zone, at)).await?;
-            if let JobFound::One(detail) = &mut found
-                && let Some(definition) = &detail.definition
-            {
-                detail.warnings = definition.warnings(detail.row.zone.parse().unwrap_or(zone), at);
-                detail.warnings.extend(detail.row.missing_sources.iter().map(Definition::missing_source));
-                let missing = missing(home, definition.clone()).await?;
-                detail.warnings.extend(missing.iter().map(Fault::to_string));
-            }
-            JobAnswer::Detail(Box::new(found))
+            let found = readers.read(move |store| store.job(&job, zone, at)).await?;
+            JobAnswer::Detail(Box::new(with_warnings(found, home, zone, at).await?))
         }
         JobQuery::History { job, before, limit } => JobAnswer::History(
             readers.read(move |store| store.executions(job.as_ref(), before, limit)).await?,
@@ -69,6 +81,19 @@ async fn without_store(home: &Home, zone: Tz, query: JobQuery) -> Result<JobAnsw
         JobQuery::Missing { definition } => JobAnswer::Missing(missing(home, definition).await?),
         JobQuery::Compare => JobAnswer::Compare(Box::new(compare(None, home).await?)),
     })
+}
+
+/// Adds what to know of the job that was found.
+async fn with_warnings(mut found: JobFound, home: &Home, zone: Tz, at: Time) -> Result<JobFound, StoreError> {
+    if let JobFound::One(detail) = &mut found
+        && let Some(definition) = &detail.definition
+    {
+        detail.warnings = definition.warnings(detail.row.zone.parse().unwrap_or(zone), at);
+        detail.warnings.extend(detail.row.missing_sources.iter().map(Definition::missing_source));
+        let missing = missing(home, definition.clone()).await?;
+        detail.warnings.extend(missing.iter().map(Fault::to_string));
+    }
+    Ok(found)
 }
 
 /// What a job names and that is not there.

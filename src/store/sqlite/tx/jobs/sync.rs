@@ -10,7 +10,7 @@ use super::kept::Kept;
 use crate::domain::Time;
 use crate::domain::alert::by_nobodys_records;
 use crate::domain::api::FileTrouble;
-use crate::domain::cron::{CronEvent, JobEvent, JobId, JobStanding, Overlap, Said};
+use crate::domain::cron::{CronEvent, JobEvent, JobId, JobStanding, Overlap};
 use crate::store::{JobsSeen, Result, SeenFile, SeenRecord, Synced};
 
 /// A record of the stored copy.
@@ -160,9 +160,8 @@ impl Tx<'_> {
         seen: &JobsSeen,
         synced: &mut Synced,
     ) -> Result<()> {
-        let said = said(placed.record);
         let imported = &placed.record.imported;
-        let (standing, change) = JobStanding::first_seen(said, imported, seen.zone, seen.at);
+        let (standing, change) = JobStanding::first_seen(placed.record.said(), imported, seen.zone, seen.at);
         let record = self.add_record(Some(id), placed)?;
         let n = self.insert(
             "INSERT INTO jobs (id, record, name, schedule, zone, anchor, settled, overlap, trouble, rank)
@@ -186,7 +185,7 @@ impl Tx<'_> {
     ) -> Result<()> {
         let Some(mut job) = self.kept_job(id)? else { return Ok(()) };
         let change =
-            job.standing.seen_again(job.definition.as_ref(), said(placed.record), seen.zone, seen.at);
+            job.standing.seen_again(job.definition.as_ref(), placed.record.said(), seen.zone, seen.at);
         self.execute(
             "UPDATE job_records SET place = ?2, text = ?3, definition = ?4, faults = ?5 WHERE n = ?1",
             params![before.n, placed.place, placed.record.text, definition(placed.record)?, placed.faults],
@@ -257,14 +256,6 @@ impl Tx<'_> {
             "INSERT INTO job_records (place, job, text, definition, faults) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![placed.place, job, placed.record.text, definition(placed.record)?, placed.faults],
         )
-    }
-}
-
-/// What a record says of its job.
-fn said(record: &SeenRecord) -> Said<'_> {
-    match &record.definition {
-        Some(definition) if record.faults.is_empty() => Ok(definition),
-        _ => Err(&record.faults),
     }
 }
 
