@@ -7,6 +7,8 @@
 mod alerts;
 #[path = "engine/approvals.rs"]
 mod approvals;
+#[path = "engine/context.rs"]
+mod context;
 #[path = "engine/cron/mod.rs"]
 mod cron;
 #[path = "engine/handles.rs"]
@@ -58,10 +60,7 @@ async fn the_agent_reads_the_earlier_turns() {
     world.turn_ended().await;
     world.send("console", "two").await;
     let turn = world.turn_for("two").await;
-    assert_eq!(
-        turn.history,
-        [Step::User { text: "one".to_owned() }, Step::Agent { text: "first".to_owned() }]
-    );
+    assert_eq!(turn.history, [Step::user("one"), Step::agent("first")]);
 }
 
 #[tokio::test(start_paused = true)]

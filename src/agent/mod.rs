@@ -28,6 +28,7 @@ use crate::domain::Time;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::{AgentSession, Usage};
+use crate::domain::talk::Shortened;
 
 pub use alert_command::{AlertCommand, NotTold};
 pub use approvals::{Approvals, NewQuestion};
@@ -167,6 +168,8 @@ pub enum AgentEvent {
     Model(String),
     /// The agent's own session in which the turn runs: its next handle is given it.
     Session(AgentSession),
+    /// The conversation is sent shorter from here on.
+    Shortened(Shortened),
     /// Something of the agent that a person should know and that is no part of the answer: it follows
     /// the words `turn 7 …`.
     Notice(String),

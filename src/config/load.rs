@@ -388,6 +388,8 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
                 workdir: None,
                 terminal_timeout: Duration::ZERO,
                 max_steps: 0,
+                context_tokens: None,
+                compact_at_percent: 0,
             },
             acp: AcpConfig {
                 argv: Vec::new(),

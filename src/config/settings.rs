@@ -131,6 +131,10 @@ pub struct OpenAiConfig {
     pub terminal_timeout: Duration,
     /// How often in a turn the model may go on after tool calls (`max_steps`).
     pub max_steps: u32,
+    /// How many tokens the model takes at once (`context_tokens`); none: what the server tells.
+    pub context_tokens: Option<u64>,
+    /// From which part of that on a conversation is sent shorter (`compact_at_percent`).
+    pub compact_at_percent: u64,
 }
 
 /// The `acp` backend.

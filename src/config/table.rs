@@ -274,6 +274,18 @@ pub const TABLE: &[Setting] = &[
             config.agent.openai.max_steps = u32::try_from(n).unwrap_or(u32::MAX);
         }),
     ),
+    setting(
+        "agent.openai.context_tokens",
+        "How many tokens the model takes at once. 0: what the server's list of models tells (llama.cpp, vLLM and some others do); where it tells nothing the size is not known, and a conversation is sent shorter only after the server refused it as too long.",
+        whole(0, 0, 1_000_000_000, |config, n| {
+            config.agent.openai.context_tokens = Some(n).filter(|n| *n > 0)
+        }),
+    ),
+    setting(
+        "agent.openai.compact_at_percent",
+        "From how much of that on a conversation is sent shorter: old results of tools are left out, then a summary by the model stands for its middle. What is kept of it stays whole.",
+        whole(80, 10, 95, |config, percent| config.agent.openai.compact_at_percent = percent),
+    ),
     Setting {
         needed_by: Some("acp"),
         ..setting(

@@ -354,6 +354,19 @@ pub enum EventKind {
         /// What failed.
         why: String,
     },
+    /// A conversation is sent shorter than it is, since it fills the model's window.
+    Shortened {
+        /// The turn.
+        turn: TurnId,
+        /// How many results of tools are left out.
+        results: usize,
+        /// Whether a summary stands for the middle.
+        middle: Middle,
+        /// About how many tokens were to be sent.
+        before: u64,
+        /// About how many are.
+        after: u64,
+    },
     /// A turn ended.
     TurnEnded {
         /// The turn.
@@ -445,6 +458,16 @@ pub enum EventKind {
         /// What, in one line.
         text: String,
     },
+}
+
+/// What is sent of what stands between a conversation's first message and its newest ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Middle {
+    /// All but the results that are left out.
+    Sent,
+    /// A summary.
+    Summarised,
 }
 
 /// Whether turns are part of the conversation.
@@ -614,6 +637,17 @@ impl EventKind {
             Self::BackendRetries { turn, attempt, wait_seconds, why } => {
                 format!("turn {turn}: try {attempt} in {wait_seconds} s: {why}")
             }
+            Self::Shortened { turn, results, middle, before, after } => {
+                let summary = (*middle == Middle::Summarised).then(|| "its middle as a summary".to_owned());
+                let results =
+                    (*results > 0).then(|| format!("{} left out", count(*results, "old tool result")));
+                let how = summary.into_iter().chain(results).collect::<Vec<_>>().join(", ");
+                format!(
+                    "turn {turn} sends the conversation shorter: {how}; about {} tokens in place of {} (nothing is lost here)",
+                    short_number(*after),
+                    short_number(*before)
+                )
+            }
             Self::TurnEnded { turn, outcome: Outcome::Done, .. } => format!("turn {turn} answered"),
             Self::TurnEnded { turn, outcome: Outcome::Failed { error }, .. } => {
                 format!("turn {turn} failed: {error}")
@@ -652,6 +686,15 @@ impl EventKind {
             Self::LogDamaged(damage) => damage.words(),
             Self::Notice { text, .. } => text.clone(),
         }
+    }
+}
+
+/// `812`, `6.1k`, `2.4M`.
+pub fn short_number(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{:.1}k", number as f64 / 1e3),
+        _ => format!("{:.1}M", number as f64 / 1e6),
     }
 }
 

@@ -1,10 +1,13 @@
 //! The history of a session: append-only entries, in the order they came.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{MessageId, SessionId, TurnId};
 use super::recovery::EFFECT_UNKNOWN;
+use super::talk::{GO_ON, summary_told};
 use super::turn::{Outcome, TurnState};
 
 /// One entry of a conversation.
@@ -102,7 +105,40 @@ pub enum Step {
     Agent {
         /// The words.
         text: String,
+        /// Where in them results of tools stand.
+        #[serde(skip)]
+        results: Vec<Range<usize>>,
     },
+}
+
+impl Step {
+    /// What a person asked.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into() }
+    }
+
+    /// What the agent answered, without a tool.
+    pub fn agent(text: impl Into<String>) -> Self {
+        Self::Agent { text: text.into(), results: Vec::new() }
+    }
+}
+
+/// A summary that is sent in the place of the entries that it stands for, which stay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The last entry that it stands for.
+    pub up_to: MessageId,
+    /// The words.
+    pub text: String,
+}
+
+/// The history that a backend reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Its steps.
+    pub steps: Vec<Step>,
+    /// The last entry of each.
+    pub ends: Vec<MessageId>,
 }
 
 /// Makes the history that a backend reads from the entries before a turn.
@@ -110,48 +146,100 @@ pub enum Step {
 /// Reasoning is left out, tool calls are told as the agent's words, a turn without an answer keeps
 /// the question with a note of how it ended, so that the roles alternate whatever happened.
 pub fn steps(entries: &[Entry]) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    for entry in entries {
+    told(entries, None).steps
+}
+
+/// The same where a summary stands for the first entries. The first question stays, and so does what was
+/// asked in a turn whose end the summary does not reach.
+pub fn told(entries: &[Entry], summary: Option<&Summary>) -> Told {
+    let mut told = Told::default();
+    let covered = summary.map_or(0, |summary| entries.partition_point(|entry| entry.id <= summary.up_to));
+    let (covered, rest) = entries.split_at(covered);
+    if let Some(summary) = summary {
+        let asked = |entry: &&Entry| matches!(entry.body, Body::User { .. } | Body::Resume { .. });
+        let first = covered.iter().find(asked);
+        told.take_user(first.map_or("[The beginning of this conversation.]", Entry::words), summary.up_to);
+        told.take_agent(&summary_told(&summary.text), "", summary.up_to);
+        let broken_off = rest.first().map(|entry| entry.turn);
+        for entry in covered.iter().filter(|entry| Some(entry.turn) == broken_off).filter(asked) {
+            let again = if Some(entry.id) == first.map(|first| first.id) { GO_ON } else { entry.words() };
+            told.take_user(again, summary.up_to);
+        }
+    }
+    rest.iter().for_each(|entry| told.take(entry));
+    if let (Some(Step::User { .. }), Some(end)) = (told.steps.last(), told.ends.last()) {
+        told.take_agent("[no answer]", "", *end);
+    }
+    told
+}
+
+impl Entry {
+    /// What a person, or the engine in a person's place, said to the agent.
+    fn words(&self) -> &str {
+        match &self.body {
+            Body::User { text, .. } | Body::Resume { text } => text,
+            _ => "",
+        }
+    }
+}
+
+impl Told {
+    fn take(&mut self, entry: &Entry) {
         match &entry.body {
-            Body::User { text, .. } | Body::Resume { text } => push_user(&mut steps, text),
+            Body::User { text, .. } | Body::Resume { text } => self.take_user(text, entry.id),
             Body::Notice { .. } => {}
-            Body::Agent { text, .. } => push_agent(&mut steps, text, ""),
+            Body::Agent { text, .. } => self.take_agent(text, "", entry.id),
             Body::Reasoning { .. } => {}
             Body::Tool { name, arguments, result, .. } => {
-                let result = match result {
-                    Some(done) => done.output.as_str(),
-                    None => EFFECT_UNKNOWN,
-                };
-                push_agent(&mut steps, &format!("[tool {name} {arguments} -> {result}]"), "\n");
+                self.take_agent(&format!("[tool {name} {arguments} -> "), "\n", entry.id);
+                self.take_result(result.as_ref().map_or(EFFECT_UNKNOWN, |done| &done.output));
             }
             Body::Ended { outcome: Outcome::Failed { error } } => {
-                push_agent(&mut steps, &format!("[no answer: {error}]"), "\n");
+                self.take_agent(&format!("[no answer: {error}]"), "\n", entry.id);
             }
             Body::Ended { outcome: Outcome::Interrupted { cause } } => {
-                push_agent(&mut steps, &format!("[{}]", cause.words()), "\n");
+                self.take_agent(&format!("[{}]", cause.words()), "\n", entry.id);
             }
             Body::Ended { outcome: Outcome::Done } => {}
         }
     }
-    if let Some(Step::User { .. }) = steps.last() {
-        push_agent(&mut steps, "[no answer]", "");
-    }
-    steps
-}
 
-fn push_user(steps: &mut Vec<Step>, more: &str) {
-    match steps.last_mut() {
-        Some(Step::User { text }) => append(text, more, "\n\n"),
-        _ => steps.push(Step::User { text: more.to_owned() }),
+    fn take_user(&mut self, more: &str, entry: MessageId) {
+        match self.steps.last_mut() {
+            Some(Step::User { text }) => append(text, more, "\n\n"),
+            _ => self.begin(Step::user(more), entry),
+        }
+        self.reach(entry);
     }
-}
 
-fn push_agent(steps: &mut Vec<Step>, more: &str, separator: &str) {
-    match steps.last_mut() {
-        Some(Step::Agent { text }) => append(text, more, separator),
-        // A conversation begins with a person: an agent's words without a question are not history.
-        None => {}
-        Some(Step::User { .. }) => steps.push(Step::Agent { text: more.to_owned() }),
+    fn take_agent(&mut self, more: &str, separator: &str, entry: MessageId) {
+        match self.steps.last_mut() {
+            Some(Step::Agent { text, .. }) => append(text, more, separator),
+            // A conversation begins with a person: an agent's words without a question are not history.
+            None => return,
+            Some(Step::User { .. }) => self.begin(Step::agent(more), entry),
+        }
+        self.reach(entry);
+    }
+
+    fn take_result(&mut self, result: &str) {
+        if let Some(Step::Agent { text, results }) = self.steps.last_mut() {
+            let begin = text.len();
+            text.push_str(result);
+            results.push(begin..text.len());
+            text.push(']');
+        }
+    }
+
+    fn begin(&mut self, step: Step, entry: MessageId) {
+        self.steps.push(step);
+        self.ends.push(entry);
+    }
+
+    fn reach(&mut self, entry: MessageId) {
+        if let Some(end) = self.ends.last_mut() {
+            *end = entry;
+        }
     }
 }
 
@@ -202,7 +290,7 @@ mod tests {
         let entries: Vec<Entry> = bodies.into_iter().map(entry).collect();
         let told = steps(&entries).into_iter().map(|step| match step {
             Step::User { text } => ('u', text),
-            Step::Agent { text } => ('a', text),
+            Step::Agent { text, .. } => ('a', text),
         });
         told.collect()
     }
@@ -232,6 +320,62 @@ mod tests {
         assert_eq!(told(vec![user("q"), failed])[1].1, "[no answer: no route]");
         let told = told(vec![user("q"), agent("half"), cut]);
         assert_eq!(told[1].1, format!("half\n[{}]", StopCause::Crash.words()));
+    }
+
+    /// Entries numbered from 1, of the turns they are given with.
+    fn numbered(bodies: Vec<(i64, Body)>) -> Vec<Entry> {
+        let of = |(id, (turn, body))| Entry { id: MessageId(id), turn: TurnId(turn), ..entry(body) };
+        (1..).zip(bodies).map(of).collect()
+    }
+
+    fn words(told: &Told) -> Vec<&str> {
+        let words = |step| match step {
+            &Step::User { ref text } | &Step::Agent { ref text, .. } => text.as_str(),
+        };
+        told.steps.iter().map(words).collect()
+    }
+
+    #[test]
+    fn a_summary_stands_for_the_first_entries_behind_the_first_question() {
+        let entries = numbered(vec![
+            (1, user("q1")),
+            (1, agent("a1")),
+            (2, user("q2")),
+            (2, agent("a2")),
+            (3, user("q3")),
+            (3, agent("a3")),
+        ]);
+        let summary = Summary { up_to: MessageId(4), text: "In short.".to_owned() };
+        let told = super::told(&entries, Some(&summary));
+        assert_eq!(words(&told), ["q1", &summary_told("In short."), "q3", "a3"]);
+        assert_eq!(told.ends, [4, 4, 5, 6].map(MessageId));
+        let later = super::told(&entries[4..], Some(&summary));
+        assert_eq!(words(&later)[1..], words(&told)[1..], "though its entries are not read any more");
+    }
+
+    #[test]
+    fn what_was_asked_in_the_turn_that_a_summary_breaks_off_in_stays() {
+        let entries = numbered(vec![
+            (1, user("q1")),
+            (1, agent("a1")),
+            (2, user("q2")),
+            (2, tool(Some("r1"))),
+            (2, tool(Some("r2"))),
+            (2, agent("a2")),
+        ]);
+        let summary = |up_to| Summary { up_to: MessageId(up_to), text: "In short.".to_owned() };
+        let told = super::told(&entries, Some(&summary(4)));
+        assert_eq!(words(&told), ["q1", &summary_told("In short."), "q2", "[tool ls / -> r2]a2"]);
+        let first = super::told(&entries[2..], Some(&summary(4)));
+        assert_eq!(words(&first), ["q2", &summary_told("In short."), GO_ON, "[tool ls / -> r2]a2"]);
+    }
+
+    #[test]
+    fn the_results_of_tools_are_found_in_the_words_of_an_answer() {
+        let entries = numbered(vec![(1, user("q")), (1, tool(Some("two files"))), (1, tool(None))]);
+        let Some(Step::Agent { text, results }) = steps(&entries).pop() else { panic!("no answer") };
+        let found: Vec<&str> = results.iter().map(|place| &text[place.clone()]).collect();
+        assert_eq!(found, ["two files", EFFECT_UNKNOWN]);
     }
 
     #[test]

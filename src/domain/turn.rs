@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Time;
-use super::id::{ItemId, SessionId, TurnId};
+use super::id::{ItemId, MessageId, SessionId, TurnId};
 use super::session::{AgentSession, HandleUse, Usage};
 
 /// A turn that has begun, as the engine needs it to run it.
@@ -134,6 +134,27 @@ pub enum Output {
         /// What it gave back.
         output: String,
     },
+    /// The conversation is sent shorter from here on. Nothing of it is said to anyone.
+    Shortened {
+        /// How many results of tools are left out.
+        results: usize,
+        /// The summary that is sent in the place of what it stands for, and how far that reaches.
+        summary: Option<(Reach, String)>,
+        /// About how many tokens were to be sent.
+        before: u64,
+        /// About how many are.
+        after: u64,
+    },
+}
+
+/// How far a summary reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// To an entry of an earlier turn.
+    Entry(MessageId),
+    /// Into the turn that it was made in, as far as so many of its calls of tools.
+    Calls(usize),
 }
 
 /// The end of a turn, to be kept in one step with whatever runs next.

@@ -2,13 +2,16 @@
 
 use crate::agent::AgentEvent;
 use crate::domain::api::StreamKind;
-use crate::domain::id::ItemId;
+use crate::domain::id::{ItemId, MessageId};
 use crate::domain::session::{AgentSession, Usage};
-use crate::domain::turn::Output;
+use crate::domain::talk::{Covers, Shortened};
+use crate::domain::turn::{Output, Reach};
 
 /// Gathers a turn's output between two times that it is kept.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
+    /// The last entry of each step of the history that the agent was given.
+    pub(super) ends: Vec<MessageId>,
     unkept: Vec<Output>,
     unkept_bytes: usize,
     text_bytes: u64,
@@ -70,6 +73,12 @@ impl Recorder {
                 Some(before) if before == session => Taken::Noted,
                 _ => Taken::Session(session),
             },
+            AgentEvent::Shortened(shortened) => {
+                let output = self.kept(shortened);
+                self.unkept_bytes += bytes_of(&output);
+                self.unkept.push(output);
+                Taken::Step
+            }
             AgentEvent::Notice(what) => Taken::Notice(what),
             AgentEvent::Retrying { attempt, wait, why } => Taken::Retry { attempt, wait, why },
         }
@@ -123,6 +132,19 @@ impl Recorder {
         Taken::Words { stream, offset, text }
     }
 
+    /// A summary that stands for some of the history is kept with the entry that it reaches to.
+    fn kept(&self, shortened: Shortened) -> Output {
+        let Shortened { results, summary, before, after } = shortened;
+        let summary = summary.and_then(|(covers, text)| {
+            let reach = match covers {
+                Covers::Steps(steps) => Reach::Entry(*self.ends.get(steps.checked_sub(1)?)?),
+                Covers::Calls(calls) => Reach::Calls(calls),
+            };
+            Some((reach, text))
+        });
+        Output::Shortened { results, summary, before, after }
+    }
+
     fn step(&mut self, bytes: usize, output: Output) -> Taken {
         self.did_anything = true;
         self.unkept_bytes += bytes;
@@ -136,6 +158,7 @@ fn bytes_of(output: &Output) -> usize {
         Output::Text { text } | Output::Reasoning { text } => text.len(),
         Output::ToolCall { arguments, .. } => arguments.len(),
         Output::ToolResult { output, .. } => output.len(),
+        Output::Shortened { summary, .. } => summary.as_ref().map_or(0, |(_, text)| text.len()),
     }
 }
 

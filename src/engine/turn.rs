@@ -56,7 +56,7 @@ pub(super) async fn run(shared: Arc<Shared>, begun: Begun, live: Arc<LiveTurn>, 
 
 struct Prepared {
     context: SessionContext,
-    history: Vec<history::Step>,
+    history: history::Told,
     message: String,
 }
 
@@ -69,7 +69,7 @@ async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prep
 async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, StoreError> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (zone, now) = (shared.settings.timezone, shared.now());
-    let (row, item, entries, job) = shared
+    let (row, item, entries, summary, job) = shared
         .store
         .read(move |queries| {
             let row = queries.session(&session)?;
@@ -79,7 +79,9 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
                 }
                 _ => JobFound::None,
             };
-            Ok((row, queries.item(item)?, queries.history_before(turn, HISTORY_ENTRIES)?, job))
+            let (entries, summary) =
+                (queries.history_before(turn, HISTORY_ENTRIES)?, queries.summary(&session)?);
+            Ok((row, queries.item(item)?, entries, summary, job))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
@@ -95,7 +97,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         context.model = definition.model.or(context.model);
         context.workdir = definition.workdir.map(PathBuf::from);
     }
-    Ok(Prepared { context, history: history::steps(&entries), message: item.text })
+    Ok(Prepared { context, history: history::told(&entries, summary.as_ref()), message: item.text })
 }
 
 /// Ends the turn in the store, however long the store takes: until then nothing else of its
@@ -210,9 +212,10 @@ impl<'a> Work<'a> {
         let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
         let (children, new_children) = Children::channel();
         let (approvals, questions) = Approvals::channel();
+        self.recorder.ends = prepared.history.ends;
         let turn = Turn {
             id: self.begun.turn,
-            history: prepared.history,
+            history: prepared.history.steps,
             message: prepared.message,
             began_at: self.begun.at,
             steer,

@@ -11,7 +11,7 @@ use crate::domain::approval::{Approval, Ending, Question};
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
-use crate::domain::history::Entry;
+use crate::domain::history::{Entry, Summary};
 use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::ResumeReason;
 use crate::domain::process::{ChildProcess, Fate};
@@ -50,7 +50,8 @@ pub trait Transitions: JobTransitions {
     /// its turn in the same step where it may run at once.
     fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted>;
 
-    /// Keeps output of a running turn of this run. Dropped without an error when the turn has ended or
+    /// Keeps output of a running turn of this run. A summary takes the place of the session's summary before;
+    /// it is forgotten when a turn that it stands for is hidden or shown again. Dropped without an error when the turn has ended or
     /// belongs to another run. The session's
     /// last activity moves with the turn's end, so that running sessions keep their places in a list.
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()>;
@@ -244,6 +245,8 @@ pub trait Queries: JobQueries {
     /// What an agent reads before it works on `turn`: the shown entries of the session's earlier
     /// turns, oldest first, the newest `limit`.
     fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>>;
+    /// What is sent in the place of a session's first entries.
+    fn summary(&self, session: &SessionId) -> Result<Option<Summary>>;
     /// An item.
     fn item(&self, id: ItemId) -> Result<Option<Item>>;
     /// What waits in a session (the slot first), its running item, and the newest 20 put aside.

@@ -5,6 +5,7 @@ mod acp;
 #[path = "../support/chat_server.rs"]
 mod chat_server;
 mod command;
+mod context;
 mod openai;
 mod peers;
 mod practice;
@@ -19,8 +20,15 @@ use libtest_mimic::Arguments;
 fn main() {
     begin_again_with_secrets();
     let arguments = Arguments::from_args();
-    let tests =
-        [practice::tests(), command::tests(), openai::tests(), tools::tests(), acp::tests(), peers::tests()];
+    let tests = [
+        practice::tests(),
+        command::tests(),
+        openai::tests(),
+        context::tests(),
+        tools::tests(),
+        acp::tests(),
+        peers::tests(),
+    ];
     let tests = tests.into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }

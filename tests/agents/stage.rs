@@ -65,6 +65,8 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             workdir: None,
             terminal_timeout: Duration::from_secs(60),
             max_steps: 50,
+            context_tokens: None,
+            compact_at_percent: 80,
         },
         acp: AcpConfig {
             argv: vec![],
@@ -198,8 +200,8 @@ impl Call {
 
     pub fn after(mut self, told: &[(&str, &str)]) -> Self {
         for (user, agent) in told {
-            self.history.push(Step::User { text: (*user).to_owned() });
-            self.history.push(Step::Agent { text: (*agent).to_owned() });
+            self.history.push(Step::user(*user));
+            self.history.push(Step::agent(*agent));
         }
         self
     }

@@ -89,7 +89,7 @@ async fn after_a_quick_restart_the_idle_session_owes_nothing_and_the_busy_one_go
     let world = after_a_crash(&before).await;
     let resumed = world.agent.next_turn().await;
     assert!(resumes(&resumed) && resumed.session == busy);
-    assert_eq!(resumed.history.first(), Some(&Step::User { text: "two".to_owned() }));
+    assert_eq!(resumed.history.first(), Some(&Step::user("two")));
     assert_eq!(marker(&world, "idle").await, None);
 
     world.send("idle", "go on").await;
@@ -134,7 +134,7 @@ async fn a_call_without_a_result_is_told_as_unknown_and_never_made_again() {
     }
     let world = after_a_crash(&before).await;
     let resumed = world.agent.next_turn().await;
-    let Some(Step::Agent { text }) = resumed.history.last() else { panic!("{:?}", resumed.history) };
+    let Some(Step::Agent { text, .. }) = resumed.history.last() else { panic!("{:?}", resumed.history) };
     assert!(text.contains(&format!("[tool terminal systemctl restart us -> {EFFECT_UNKNOWN}]")), "{text}");
     assert!(resumed.message.contains("may have run: inspect its effect"), "{}", resumed.message);
     assert!(world.log().await.iter().any(|line| line.contains("1 tool call of turn 1 closed")));

@@ -8,7 +8,7 @@ use switchboard::domain::marker::{Clearing, ResumeReason};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal, Source};
 use switchboard::domain::recovery::{RecoveryState, Verdict};
 use switchboard::domain::session::{AgentSession, HandleUse, Health, HoldReason, Runtime, SessionState};
-use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
+use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{Accepted, NewGate, NewMessage, Queries, Result, StoreError, Transitions};
 
@@ -499,6 +499,42 @@ fn output_is_kept_in_order_with_its_place_in_the_stream() {
         assert!(matches!(&bodies[2], Body::Tool { result: Some(done), .. } if done.output == "two files"));
         assert_eq!(bodies[3], Body::Agent { text: "Done. Bye.".into(), offset: 5 });
         assert_eq!(bodies.len(), 4);
+    });
+}
+
+#[test]
+fn a_summary_is_kept_with_the_entry_that_it_reaches_to_until_a_turn_that_it_stands_for_is_hidden() {
+    on_each(|bench| {
+        let session = bench.send(plain("m1", 1)).session;
+        bench.finish_all(&session);
+        let turn = bench.send(plain("m2", 3)).begun.unwrap().turn;
+        let call =
+            |n: u8| Output::ToolCall { call: format!("c{n}"), name: "ls".into(), arguments: "{}".into() };
+        let short = |reach, text: &str| Output::Shortened {
+            results: 2,
+            summary: Some((reach, text.to_owned())),
+            before: 9_000,
+            after: 3_000,
+        };
+        let kept = |bench: &Bench<'_>| bench.ask(|q| q.summary(&session)).map(|kept| (kept.up_to, kept.text));
+        let id =
+            |bench: &Bench<'_>, n: usize| bench.ask(|q| q.conversation(&session, None, 10)).entries[n].id;
+        let first = id(bench, 0);
+        let output = [call(1), call(2), short(Reach::Entry(first), "one")];
+        bench.step(|t| t.append_turn(turn, &output, at(4))).unwrap();
+        assert_eq!(kept(bench), Some((first, "one".to_owned())));
+        bench.step(|t| t.append_turn(turn, &[short(Reach::Calls(2), "two")], at(5))).unwrap();
+        let second_call = id(bench, 3);
+        assert_eq!(kept(bench), Some((second_call, "two".to_owned())), "in the place of the one before");
+        bench.step(|t| t.append_turn(turn, &[short(Reach::Calls(9), "of nothing")], at(6))).unwrap();
+        assert_eq!(kept(bench), Some((second_call, "two".to_owned())));
+        bench.finish_all(&session);
+        let later = bench.send(plain("m3", 8)).begun.unwrap().turn;
+        bench.finish(end(later, Outcome::Done, 9));
+        bench.step(|t| t.hide_turns(&session, 1, at(10))).unwrap();
+        assert!(kept(bench).is_some(), "the turn behind it is no part of it");
+        bench.step(|t| t.hide_turns(&session, 1, at(11))).unwrap();
+        assert_eq!(kept(bench), None);
     });
 }
 

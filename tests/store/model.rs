@@ -14,9 +14,9 @@ use switchboard::domain::api::{
 use switchboard::domain::approval::{Approval, Decision, Ending};
 use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing, named_by, with_ours};
 use switchboard::domain::cron::JobId;
-use switchboard::domain::event::{Event, EventKind, Level, Visibility, excerpt};
+use switchboard::domain::event::{Event, EventKind, Level, Middle, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
-use switchboard::domain::history::{Body, Entry, ToolResult};
+use switchboard::domain::history::{Body, Entry, Summary, ToolResult};
 use switchboard::domain::id::{ApprovalId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use switchboard::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason, Suspended};
 use switchboard::domain::process::{ChildProcess, Fate};
@@ -36,7 +36,7 @@ use switchboard::domain::reset::{
 use switchboard::domain::session::{
     AgentSession, Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
-use switchboard::domain::turn::{Begun, Outcome, Output, StopCause, TurnEnd, TurnState};
+use switchboard::domain::turn::{Begun, Outcome, Output, Reach, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
     Accepted, Counts, Defaults, NewApproval, NewGate, NewMessage, NewRun, Opened, Post, Queries, Result,
     Stopped, StoreError, Transitions,
@@ -65,6 +65,7 @@ pub(crate) struct Model {
     allowed: Vec<(SessionId, String)>,
     pub(crate) jobs: crate::jobs_model::Jobs,
     remembered: Vec<(String, String)>,
+    summaries: BTreeMap<String, (TurnId, Summary)>,
 }
 
 #[derive(Debug, Clone)]
@@ -139,6 +140,7 @@ impl Default for Model {
             conversations: Vec::new(),
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
+            summaries: BTreeMap::new(),
             processes: Vec::new(),
             alerts: BTreeMap::new(),
             approvals: Vec::new(),
@@ -906,7 +908,34 @@ impl Model {
                     let kind = EventKind::ToolEnded { turn: id, call: wanted.clone(), ok: *ok };
                     self.tell(Some(&session), kind, at);
                 }
+                Output::Shortened { results, summary, before, after } => {
+                    let middle = if summary.is_some() { Middle::Summarised } else { Middle::Sent };
+                    if let Some((reach, text)) = summary {
+                        self.keep_summary(&session, id, *reach, text);
+                    }
+                    let (results, before, after) = (*results, *before, *after);
+                    let kind = EventKind::Shortened { turn: id, results, middle, before, after };
+                    self.tell(Some(&session), kind, at);
+                }
             }
+        }
+    }
+
+    fn keep_summary(&mut self, session: &SessionId, turn: TurnId, reach: Reach, text: &str) {
+        let is_call = |entry: &&Entry| entry.turn == turn && matches!(entry.body, Body::Tool { .. });
+        let up_to = match reach {
+            Reach::Entry(id) => self.entries.iter().find(|entry| entry.id == id && entry.session == *session),
+            Reach::Calls(calls) => self.entries.iter().filter(is_call).nth(calls.max(1) - 1),
+        };
+        if let Some((up_to, turn)) = up_to.map(|entry| (entry.id, entry.turn)) {
+            self.summaries.insert(session.to_string(), (turn, Summary { up_to, text: text.to_owned() }));
+        }
+    }
+
+    fn forget_summary(&mut self, session: &SessionId, turns: &[TurnId]) {
+        let of = session.to_string();
+        if self.summaries.get(&of).is_some_and(|(reached, _)| turns.iter().any(|turn| turn <= reached)) {
+            self.summaries.remove(&of);
         }
     }
 
@@ -1870,6 +1899,7 @@ impl Transitions for Model {
         }
         turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = true);
         self.kept_mut(session).session.agent_session = None;
+        self.forget_summary(session, &turns);
         let kind = EventKind::TurnsHidden { turns: turns.clone(), hidden: Visibility::Hidden };
         self.tell(Some(session), kind, at);
         Ok(turns)
@@ -1887,6 +1917,7 @@ impl Transitions for Model {
         }
         turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = false);
         self.kept_mut(session).session.agent_session = None;
+        self.forget_summary(session, turns);
         let kind = EventKind::TurnsHidden { turns: turns.to_vec(), hidden: Visibility::Shown };
         self.tell(Some(session), kind, at);
         Ok(())
@@ -1902,6 +1933,7 @@ impl Transitions for Model {
         };
         self.turn_mut(turn).hidden = true;
         self.kept_mut(session).session.agent_session = None;
+        self.forget_summary(session, &[turn]);
         let kind = EventKind::TurnsHidden { turns: vec![turn], hidden: Visibility::Hidden };
         self.tell(Some(session), kind, at);
         let item = self.turn(turn).item;
@@ -2262,6 +2294,10 @@ impl Queries for Model {
         let mut entries = self.shown(&self.turn(turn).session);
         entries.retain(|entry| entry.turn < turn);
         Ok(entries.split_off(entries.len().saturating_sub(limit)))
+    }
+
+    fn summary(&self, session: &SessionId) -> Result<Option<Summary>> {
+        Ok(self.summaries.get(&session.to_string()).map(|(_, summary)| summary.clone()))
     }
 
     fn item(&self, id: ItemId) -> Result<Option<Item>> {

@@ -24,7 +24,7 @@ use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
 use switchboard::domain::session::{AgentSession, HandleUse, Health, Usage};
-use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
+use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
     ExecutionEnd, JobQueries, JobsSeen, NewApproval, NewClaim, NewGate, NewMessage, Post, Queries, Result,
@@ -114,6 +114,12 @@ fn output() -> impl Strategy<Value = Vec<Output>> {
             call: format!("c{n}"),
             ok,
             output,
+        }),
+        1 => (0..4_usize, 0..3_usize).prop_map(|(results, calls)| Output::Shortened {
+            results,
+            summary: (calls > 0).then(|| (Reach::Calls(calls), format!("{calls} calls in short"))),
+            before: 900,
+            after: 300,
         }),
     ];
     proptest::collection::vec(part, 0..4)
@@ -632,6 +638,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
             all.push(format!("{:#?}", queries.conversation(session, Some(first.id), 3)?));
         }
         all.push(format!("{page:#?}"));
+        all.push(format!("{:?}", queries.summary(session)?));
         all.push(format!("{:#?}", queries.events(EventPage::Newest, Level::Info, Some(session), 4)?));
     }
     Ok(all)

@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// The server. It answers each connection with the next reply, the last one again and again, and
-/// ends when it is dropped.
+/// The server. It answers each request for a completion with the next reply, the last one again and again,
+/// and ends when it is dropped. Whoever asks which models it has is answered apart.
 pub struct ChatServer {
     address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -88,20 +88,30 @@ impl Reply {
 }
 
 impl ChatServer {
-    /// Starts a server on a free port of this machine.
+    /// Starts a server on a free port of this machine. It does not tell which models it has.
     pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::listing(Reply::status("404 Not Found", &[], "{}"), replies).await
+    }
+
+    /// The same, with what it says of its models.
+    pub async fn listing(models: Reply, replies: impl IntoIterator<Item = Reply>) -> Self {
         let replies: Vec<Reply> = replies.into_iter().collect();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
         let task = tokio::spawn(async move {
-            let mut open = Vec::new();
-            for turn in 0.. {
+            let (mut open, mut turn) = (Vec::new(), 0);
+            loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 let request = read_request(&mut stream).await;
-                seen.lock().unwrap().push(request);
-                let reply = &replies[turn.min(replies.len() - 1)];
+                let reply = if request.head.starts_with("GET ") {
+                    &models
+                } else {
+                    seen.lock().unwrap().push(request);
+                    turn += 1;
+                    &replies[(turn - 1).min(replies.len() - 1)]
+                };
                 // A client that is gone is what some tests want to see.
                 let _ = send(&mut stream, reply).await;
                 if reply.end == End::Silent {

@@ -46,7 +46,7 @@ pub(super) fn of_the_end(history: &[Step]) -> Option<String> {
 fn told_step(step: &Step) -> String {
     match step {
         Step::User { text } => format!("User: {}", shortened(text)),
-        Step::Agent { text } => format!("You: {}", shortened(text)),
+        Step::Agent { text, .. } => format!("You: {}", shortened(text)),
     }
 }
 
@@ -67,8 +67,7 @@ mod tests {
     use super::*;
 
     fn steps(pairs: usize, text: &str) -> Vec<Step> {
-        let pair =
-            |n: usize| [Step::User { text: format!("q{n}") }, Step::Agent { text: format!("a{n} {text}") }];
+        let pair = |n: usize| [Step::user(format!("q{n}")), Step::agent(format!("a{n} {text}"))];
         (0..pairs).flat_map(pair).collect()
     }
 
@@ -90,7 +89,7 @@ mod tests {
 
     #[test]
     fn how_it_ended_is_told_of_a_session_that_is_taken_up_again() {
-        let cut = [Step::User { text: "q".into() }, Step::Agent { text: "[stopped by the operator]".into() }];
+        let cut = [Step::user("q"), Step::agent("[stopped by the operator]")];
         let told = of_the_end(&cut).unwrap();
         assert!(told.contains("You: [stopped by the operator]") && told.contains("is settled"), "{told}");
     }

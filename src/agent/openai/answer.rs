@@ -29,6 +29,8 @@ pub(super) struct Answer {
     pub(super) calls: Vec<Call>,
     /// Why the model stopped, in the server's word.
     pub(super) finish: String,
+    /// What it took, where the server tells.
+    pub(super) usage: Option<Usage>,
 }
 
 /// Passes the words of an answer on as they come, and decides whether it came to its end.
@@ -52,7 +54,10 @@ pub(super) async fn pass_on(
     match end {
         Err(Trouble::Passing { why, .. }) if heard.anything() => Err(Trouble::Lasting(why)),
         Err(trouble) => Err(trouble),
-        Ok(finish) => Ok(Answer { text: heard.text, calls: heard.calls.into_whole(), finish }),
+        Ok(finish) => {
+            let (calls, usage) = (heard.calls.into_whole(), heard.usage);
+            Ok(Answer { text: heard.text, calls, finish, usage })
+        }
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct ServerError {
     pub(super) message: String,
     /// Its code or kind, as a word or a number.
     pub(super) code: String,
+    /// How many tokens the model takes at once, where the failure is that more were sent.
+    pub(super) window: Option<u64>,
 }
 
 /// Reads a JSON text, with a mark for each half of a character; none where it is no JSON.
@@ -78,16 +80,23 @@ pub(super) fn error(value: &Value) -> Option<ServerError> {
         Value::Object(_) => {
             let message = [&error["message"], &error["type"], &error["code"]].into_iter().find_map(filled);
             let code = [&error["code"], &error["type"]].into_iter().find_map(filled);
-            Some(ServerError {
-                message: message.unwrap_or_else(|| error.to_string()),
-                code: code.unwrap_or_default(),
-            })
+            let message = message.unwrap_or_else(|| error.to_string());
+            let window = error["n_ctx"].as_u64().or_else(|| window(&message));
+            Some(ServerError { message, code: code.unwrap_or_default(), window })
         }
         Value::String(message) if !message.is_empty() => {
-            Some(ServerError { message: message.clone(), code: String::new() })
+            Some(ServerError { message: message.clone(), window: window(message), ..ServerError::default() })
         }
         _ => None,
     }
+}
+
+/// The number that a message names behind the word context: `maximum context length is 8192 tokens`.
+fn window(message: &str) -> Option<u64> {
+    let lower = message.to_lowercase();
+    let (_, behind) = lower.split_once("context")?;
+    let number = behind.split(|c: char| !c.is_ascii_digit() && c != ',').find(|part| part.len() > 2)?;
+    number.replace(',', "").parse().ok()
 }
 
 /// Text, or the text in a list of parts.
@@ -276,9 +285,30 @@ mod tests {
             (r#"{"error":"m"}"#, "m", ""),
             (r#"{"error":{}}"#, "{}", ""),
         ] {
-            let expected = ServerError { message: message.to_owned(), code: code.to_owned() };
+            let expected = ServerError { message: message.to_owned(), code: code.to_owned(), window: None };
             assert_eq!(read(json).unwrap().error, Some(expected), "{json}");
         }
         assert_eq!(read(r#"{"error":null}"#).unwrap().error, None);
+    }
+
+    #[test]
+    fn how_much_the_model_takes_is_read_from_a_refusal() {
+        for (json, window) in [
+            (
+                r#"{"error":{"message":"too long","type":"exceed_context_size_error","n_ctx":4096}}"#,
+                Some(4096),
+            ),
+            (
+                r#"{"error":{"message":"request (8500 tokens) exceeds the available context size (8,192 tokens)"}}"#,
+                Some(8192),
+            ),
+            (
+                r#"{"error":"This model's maximum context length is 4096 tokens. You sent 5000 tokens."}"#,
+                Some(4096),
+            ),
+            (r#"{"error":"the context is full"}"#, None),
+        ] {
+            assert_eq!(read(json).unwrap().error.unwrap().window, window, "{json}");
+        }
     }
 }

@@ -11,8 +11,10 @@ mod check;
 mod chunk;
 mod key;
 mod lines;
+mod models;
 mod request;
 mod retry;
+mod room;
 mod server;
 mod steps;
 mod trouble;
@@ -27,6 +29,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::answer::Answer;
 use self::key::{Key, KeySource};
+use self::models::Window;
+use self::room::Measured;
 use self::server::Server;
 use self::trouble::Trouble;
 use super::tools::{Places, Settings, Terminal, Tools};
@@ -48,6 +52,7 @@ struct Connection {
     http: reqwest::Client,
     keys: KeySource,
     config: OpenAiConfig,
+    window: Window,
 }
 
 impl OpenAiBackend {
@@ -61,7 +66,7 @@ impl OpenAiBackend {
         let server = Server::parse(&config.base_url)?;
         let http = server.client(config.connect_timeout)?;
         let keys = KeySource::new(config);
-        let connection = Connection { server, http, keys, config: config.clone() };
+        let connection = Connection { server, http, keys, config: config.clone(), window: Window::default() };
         let places = Places {
             workdir: config.workdir.clone().unwrap_or_else(|| home.to_path_buf()),
             home: home.to_path_buf(),
@@ -97,33 +102,33 @@ impl Backend for OpenAiBackend {
             None => Arc::clone(&self.connection),
         };
         let tools = Tools::new(&connection.config.tools, session.clone(), self.tools.clone());
-        let handle = OpenAiHandle { connection, tools };
+        let handle = OpenAiHandle { connection, tools, measured: None };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
 }
 
-/// Keeps nothing of its own: each request holds the whole conversation.
+/// Keeps nothing of the conversation: each request holds all of it.
 struct OpenAiHandle {
     connection: Arc<Connection>,
     tools: Tools,
+    /// What the last request took.
+    measured: Option<Measured>,
 }
 
 impl Handle for OpenAiHandle {
     fn run<'a>(
         &'a mut self,
-        mut turn: Turn,
+        turn: Turn,
         output: mpsc::Sender<AgentEvent>,
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>> {
         Box::pin(async move {
-            let (_, nothing_more) = mpsc::channel(1);
-            let mut steer = std::mem::replace(&mut turn.steer, nothing_more);
             // Dropping the work closes its connection and stops its tool: the server stops as well.
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(AgentError::Cancelled),
                 () = output.closed() => Err(AgentError::Cancelled),
-                end = steps::take(&self.connection, &self.tools, &turn, &mut steer, &output) => end,
+                end = steps::take(&self.connection, &self.tools, turn, &mut self.measured, &output) => end,
             }
         })
     }
@@ -134,10 +139,10 @@ impl Handle for OpenAiHandle {
 }
 
 impl Connection {
-    /// The same server, asked for another model.
+    /// The same server, asked for another model: how much that takes at once no setting says.
     fn with_model(&self, model: &str) -> Self {
-        let config = OpenAiConfig { model: model.to_owned(), ..self.config.clone() };
-        Self { config, ..self.clone() }
+        let config = OpenAiConfig { model: model.to_owned(), context_tokens: None, ..self.config.clone() };
+        Self { config, window: Window::default(), ..self.clone() }
     }
 
     /// Asks until there is an answer, a failure that another try would not mend, or no try is left.
@@ -146,17 +151,17 @@ impl Connection {
         body: &request::Body<'_>,
         key: Option<&Key>,
         output: &mpsc::Sender<AgentEvent>,
-    ) -> Result<Answer, AgentError> {
+    ) -> Result<Answer, Trouble> {
         let mut tries = 1;
         loop {
             let (why, asked) = match self.ask(body, key, output).await {
                 Ok(answer) => return Ok(answer),
-                Err(Trouble::Lasting(why)) => return Err(AgentError::Failed(why)),
                 Err(Trouble::Passing { why, wait }) => (why, wait),
+                Err(trouble) => return Err(trouble),
             };
             if tries > self.config.max_retries {
                 let tried = if tries == 1 { String::new() } else { format!(" (tried {tries} times)") };
-                return Err(AgentError::Failed(format!("{why}{tried}")));
+                return Err(Trouble::Lasting(format!("{why}{tried}")));
             }
             let wait = asked.unwrap_or_else(|| retry::pause(tries, fastrand::f64()));
             tries += 1;

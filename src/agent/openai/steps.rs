@@ -8,39 +8,46 @@ use super::Connection;
 use super::answer::Answer;
 use super::calls::Call;
 use super::key::Key;
-use super::request::{Body, Done, Offered, Talk};
+use super::request::{Body, Offered, tame};
+use super::room::Measured;
+use super::trouble::Trouble;
 use crate::agent::tools::Tools;
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::event::excerpt;
-use crate::domain::id::ItemId;
+use crate::domain::session::Usage;
+use crate::domain::talk::Talk;
 
 /// Takes the steps of a turn. Each request that fails is repeated by itself, so no call is carried
-/// out twice. What comes by `steer` reaches the model behind the results of its next calls.
+/// out twice. What steers the turn reaches the model behind the results of its next calls.
 ///
 /// # Errors
 /// Where a request failed for good, or the model ended without an answer.
 pub(super) async fn take(
     connection: &Connection,
     tools: &Tools,
-    turn: &Turn,
-    steer: &mut mpsc::Receiver<(ItemId, String)>,
+    mut turn: Turn,
+    measured: &mut Option<Measured>,
     output: &mpsc::Sender<AgentEvent>,
 ) -> Result<(), AgentError> {
     let key = connection.keys.read()?;
-    let talk = Talk::new(&connection.config, &turn.history, &turn.message);
+    let history = std::mem::take(&mut turn.history);
+    let talk = Talk::new(connection.config.system_prompt.as_deref(), history, &turn.message);
     let (ids, said) = (HashSet::new(), Said::Nothing);
-    let steps = Steps { connection, tools, turn, steer, key, output, talk, ids, said };
+    let steps = Steps { connection, tools, turn, key, output, talk, measured, gave_up: false, ids, said };
     steps.take().await
 }
 
-struct Steps<'a> {
-    connection: &'a Connection,
+pub(super) struct Steps<'a> {
+    pub(super) connection: &'a Connection,
     tools: &'a Tools,
-    turn: &'a Turn,
-    steer: &'a mut mpsc::Receiver<(ItemId, String)>,
-    key: Option<Key>,
+    turn: Turn,
+    pub(super) key: Option<Key>,
     output: &'a mpsc::Sender<AgentEvent>,
-    talk: Talk<'a>,
+    pub(super) talk: Talk,
+    /// What the last request took.
+    pub(super) measured: &'a mut Option<Measured>,
+    /// Whether a summary could not be made in this turn: it is not tried again.
+    pub(super) gave_up: bool,
     /// The ids of the calls so far.
     ids: HashSet<String>,
     said: Said,
@@ -79,11 +86,32 @@ impl Steps<'_> {
         Ok(())
     }
 
+    /// Asks for the next answer. One that the server refuses because too much was sent is asked for once
+    /// more, with less.
     async fn ask(&mut self, offered: &[Offered]) -> Result<Answer, AgentError> {
-        let body = Body::new(&self.connection.config, &self.talk, offered);
-        let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
+        self.make_room(offered).await;
+        let answer = match self.ask_once(offered).await {
+            Err(Trouble::TooLong { why, window }) => {
+                if !self.make_room_after_refusal(offered, window).await {
+                    return Err(AgentError::Failed(format!("{why}; /new begins a shorter conversation")));
+                }
+                self.ask_once(offered).await
+            }
+            answer => answer,
+        };
+        let answer = answer.map_err(Trouble::failed)?;
         if !answer.text.is_empty() {
             self.said = Said::Something;
+        }
+        Ok(answer)
+    }
+
+    async fn ask_once(&mut self, offered: &[Offered]) -> Result<Answer, Trouble> {
+        let estimate = self.estimate(offered);
+        let body = Body::new(&self.connection.config, self.talk.messages(), offered);
+        let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
+        if let Some(Usage { input: tokens @ 1.., .. }) = answer.usage {
+            *self.measured = Some(Measured { tokens, estimate });
         }
         Ok(answer)
     }
@@ -99,12 +127,12 @@ impl Steps<'_> {
             let call = id.clone();
             let told = AgentEvent::ToolCall { call, name: name.clone(), arguments: arguments.clone() };
             self.tell(told).await;
-            let (ok, result) = match self.tools.call(&name, &arguments, self.turn).await {
+            let (ok, result) = match self.tools.call(&name, &arguments, &self.turn).await {
                 Ok(result) => (true, result),
                 Err(error) => (false, format!("error: {error}")),
             };
             self.tell(AgentEvent::ToolResult { call: id.clone(), ok, output: result.clone() }).await;
-            done.push(Done { id, name, arguments, result });
+            done.push((tame(id, &name, arguments), result));
         }
         self.said = Said::Something;
         self.talk.add(answer.text, done);
@@ -113,7 +141,7 @@ impl Steps<'_> {
 
     /// What a person said meanwhile goes behind the results: a call and its result are never parted.
     async fn take_in_steering(&mut self) {
-        while let Ok((item, text)) = self.steer.try_recv() {
+        while let Ok((item, text)) = self.turn.steer.try_recv() {
             self.talk.hear(text);
             self.tell(AgentEvent::Steered(item)).await;
         }
@@ -157,13 +185,13 @@ impl Steps<'_> {
     }
 
     /// Sends an event; a closed channel ends the turn elsewhere.
-    async fn tell(&self, event: AgentEvent) {
+    pub(super) async fn tell(&self, event: AgentEvent) {
         let _ = self.output.send(event).await;
     }
 }
 
 /// What cut an answer, by the server's word; none where the model ended it itself.
-fn cut(finish: &str) -> Option<&'static str> {
+pub(super) fn cut(finish: &str) -> Option<&'static str> {
     match finish {
         "length" => Some("the model came to its limit of tokens"),
         "content_filter" => Some("the server's filter stopped the model"),

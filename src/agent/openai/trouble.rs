@@ -11,6 +11,7 @@ use super::chunk::{self, ServerError};
 use super::key::Key;
 use super::retry;
 use super::server::Server;
+use crate::agent::AgentError;
 use crate::config::OpenAiConfig;
 
 const SHOWN_CHARS: usize = 300;
@@ -21,6 +22,13 @@ const READ_BYTES: usize = 64 * 1024;
 pub(super) enum Trouble {
     /// Another try would end the same way, or part of the answer was passed on already.
     Lasting(String),
+    /// What was sent is longer than what the model takes at once.
+    TooLong {
+        /// What the server said.
+        why: String,
+        /// How many tokens that is, where it says so.
+        window: Option<u64>,
+    },
     /// Another try may succeed.
     Passing {
         /// What happened.
@@ -28,6 +36,19 @@ pub(super) enum Trouble {
         /// How long the server asks to wait.
         wait: Option<Duration>,
     },
+}
+
+impl Trouble {
+    /// What happened, in one line.
+    pub(super) fn why(self) -> String {
+        let (Self::Lasting(why) | Self::TooLong { why, .. } | Self::Passing { why, .. }) = self;
+        why
+    }
+
+    /// The failure of a turn.
+    pub(super) fn failed(self) -> AgentError {
+        AgentError::Failed(self.why())
+    }
 }
 
 /// No connection, or one that broke before the server said anything.
@@ -89,7 +110,13 @@ pub(super) async fn refused(
         408 | 429 | 500..=599 => {
             Trouble::Passing { why: format!("{server} can't answer now ({status}){because}"), wait }
         }
-        _ => Trouble::Lasting(format!("{server} refuses the request ({status}){because}")),
+        _ => {
+            let why = format!("{server} refuses the request ({status}){because}");
+            match status.as_u16() {
+                400 | 413 | 422 if too_long(&error) => Trouble::TooLong { why, window: error.window },
+                _ => Trouble::Lasting(why),
+            }
+        }
     }
 }
 
@@ -101,8 +128,24 @@ pub(super) fn told_in_stream(server: &Server, key: Option<&Key>, error: &ServerE
         Some(status) if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
             Trouble::Passing { why, wait: None }
         }
+        _ if too_long(error) => Trouble::TooLong { why, window: error.window },
         _ => Trouble::Lasting(why),
     }
+}
+
+/// Whether a server says that more was sent than the model takes at once.
+fn too_long(error: &ServerError) -> bool {
+    const CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
+    const WORDS: [&str; 6] = [
+        "context length",
+        "context size",
+        "context window",
+        "context_length",
+        "prompt is too long",
+        "too many tokens",
+    ];
+    let message = error.message.to_lowercase();
+    CODES.contains(&error.code.as_str()) || WORDS.iter().any(|words| message.contains(words))
 }
 
 /// The words at the bottom of a chain of errors; the ones above repeat the URL, which may hold a secret.
@@ -156,7 +199,7 @@ async fn read_refusal(mut response: Response, stall: Duration) -> ServerError {
             None if text.trim_start().starts_with('<') => "a web page".to_owned(),
             None => text.into_owned(),
         },
-        code: String::new(),
+        ..ServerError::default()
     })
 }
 

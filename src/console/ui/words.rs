@@ -4,6 +4,7 @@ use chrono_tz::Tz;
 
 use crate::console::app::words as app;
 use crate::domain::Time;
+use crate::domain::event::short_number;
 
 /// How long something took: `0.3 s`, `1 min 12 s`, `4 h 58 min`.
 pub(super) fn took(from: Time, to: Time) -> String {
@@ -27,11 +28,7 @@ pub(super) fn day(at: Time, zone: Tz) -> String {
 
 /// Tokens, short: `812 tok`, `6.1k tok`, `2.3M tok`.
 pub(super) fn tokens(n: u64) -> String {
-    match n {
-        0..1_000 => format!("{n} tok"),
-        1_000..1_000_000 => format!("{:.1}k tok", n as f64 / 1e3),
-        _ => format!("{:.1}M tok", n as f64 / 1e6),
-    }
+    format!("{} tok", short_number(n))
 }
 
 #[cfg(test)]

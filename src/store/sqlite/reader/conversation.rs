@@ -7,7 +7,7 @@ use super::super::columns::{optional_time, outcome, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::ConversationPage;
-use crate::domain::history::{Body, Entry, ToolResult};
+use crate::domain::history::{Body, Entry, Summary, ToolResult};
 use crate::domain::id::{MessageId, SessionId, TurnId};
 use crate::store::Result;
 
@@ -64,6 +64,12 @@ impl Reader<'_> {
         let mut entries = self.rows(WALK, (newest.flatten(), at_most(limit)), entry)?;
         entries.reverse();
         Ok(entries)
+    }
+
+    pub(super) fn summary(&self, session: &SessionId) -> Result<Option<Summary>> {
+        self.first("SELECT up_to, text FROM summaries WHERE session = ?1", (session,), |row| {
+            Ok(Summary { up_to: row.get(0)?, text: row.get(1)? })
+        })
     }
 }
 

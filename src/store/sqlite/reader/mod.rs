@@ -25,7 +25,7 @@ use crate::domain::approval::Approval;
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
-use crate::domain::history::Entry;
+use crate::domain::history::{Entry, Summary};
 use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Item;
@@ -110,6 +110,10 @@ impl Queries for Reader<'_> {
 
     fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
         self.history_before(turn, limit)
+    }
+
+    fn summary(&self, session: &SessionId) -> Result<Option<Summary>> {
+        self.summary(session)
     }
 
     fn item(&self, id: ItemId) -> Result<Option<Item>> {

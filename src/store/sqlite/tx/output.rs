@@ -5,9 +5,9 @@ use super::Tx;
 use super::history::NewRow;
 use super::standing::Standing;
 use crate::domain::Time;
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, Middle};
 use crate::domain::id::{MessageId, TurnId};
-use crate::domain::turn::Output;
+use crate::domain::turn::{Output, Reach};
 use crate::store::Result;
 
 /// A text part that would grow beyond this goes on in the next row, so that appending stays cheap.
@@ -67,6 +67,15 @@ impl Tx<'_> {
                 Output::ToolResult { call, ok, output } => {
                     self.keep_result(standing, turn, call, *ok, output, at)?;
                 }
+                Output::Shortened { results, summary, before, after } => {
+                    if let Some((reach, text)) = summary {
+                        self.keep_summary(standing, turn, *reach, text, at)?;
+                    }
+                    let middle = if summary.is_some() { Middle::Summarised } else { Middle::Sent };
+                    let (results, before, after) = (*results, *before, *after);
+                    let kind = EventKind::Shortened { turn, results, middle, before, after };
+                    self.tell_of(standing, kind, at)?;
+                }
             }
         }
         Ok(())
@@ -122,6 +131,39 @@ impl Tx<'_> {
             |row| row.get(0),
         )?;
         Ok(produced.unwrap_or(0))
+    }
+
+    /// Keeps a summary in the place of the one before. One that reaches to no entry of the session stands
+    /// for nothing, and is not kept.
+    fn keep_summary(
+        &mut self,
+        standing: &Standing,
+        turn: TurnId,
+        reach: Reach,
+        text: &str,
+        at: Time,
+    ) -> Result<()> {
+        let up_to = match reach {
+            Reach::Entry(entry) => Some(entry),
+            Reach::Calls(calls) => self.first(
+                "WITH RECURSIVE walk (id, role, previous) AS (
+                     SELECT id, role, previous FROM messages WHERE id = ?1 AND turn = ?2
+                     UNION ALL
+                     SELECT m.id, m.role, m.previous
+                     FROM walk w CROSS JOIN messages m ON m.id = w.previous WHERE m.turn = ?2)
+                 SELECT id FROM walk WHERE role = 'tool' ORDER BY id LIMIT 1 OFFSET ?3 - 1",
+                (standing.last_message, turn, calls.max(1)),
+                |row| row.get(0),
+            )?,
+        };
+        self.execute(
+            "INSERT INTO summaries (session, up_to, turn, text, at)
+             SELECT session, id, turn, ?3, ?4 FROM messages WHERE id = ?1 AND session = ?2
+             ON CONFLICT (session) DO UPDATE SET
+                 up_to = excluded.up_to, turn = excluded.turn, text = excluded.text, at = excluded.at",
+            (up_to, &standing.id, text, Millis(at)),
+        )
+        .map(|_| ())
     }
 
     fn keep_result(

@@ -68,6 +68,11 @@ impl Tx<'_> {
             )?;
         }
         self.set_agent_session(&standing.id, None)?;
+        // A summary of what is no more, or is again, stands for something else than the conversation.
+        self.execute(
+            "DELETE FROM summaries WHERE session = ?1 AND turn >= ?2",
+            (&standing.id, turns.iter().min()),
+        )?;
         let kind = EventKind::TurnsHidden { turns: turns.to_vec(), hidden: visibility };
         self.tell_of(standing, kind, at).map(|_| ())
     }
