@@ -54,8 +54,14 @@ fn at_work(width: u16, height: u16, keys: &str) -> Model {
 }
 
 fn drains(width: u16, height: u16) -> Model {
-    let engine = models::at_work();
-    let mut model = at_work(width, height, "");
+    drains_with(width, height, Jobs::none(models::now()), AfterStop::End)
+}
+
+fn drains_with(width: u16, height: u16, jobs: Jobs, then: AfterStop) -> Model {
+    let engine = Engine { jobs, ..models::at_work() };
+    let mut model = engine.screen(width, height);
+    // The release notes are in front.
+    engine.press(&mut model, "esc down");
     let waits_for = engine.sessions[1..3]
         .iter()
         .map(|row| Waited::Turn { session: row.session.id.clone(), name: row.session.name().to_owned() })
@@ -63,7 +69,7 @@ fn drains(width: u16, height: u16) -> Model {
         .collect();
     let drain = Drain {
         why: "ctrl-c, y in this window".to_owned(),
-        then: AfterStop::End,
+        then,
         since: models::now() - TimeDelta::seconds(18),
         until: models::now() + TimeDelta::seconds(12),
         waits_for,
@@ -486,6 +492,22 @@ fn the_header_says_the_most_urgent_first() {
     })
     .collect();
     insta::assert_snapshot!("header_lines_80", lines.join("\n"));
+}
+
+#[test]
+fn the_card_of_a_drain_names_the_first_slot_that_is_missed_unless_the_engine_comes_back() {
+    let jobs = || jobs::at_work(models::now());
+    let line = |then| {
+        let text = shown(&drains_with(80, 24, jobs(), then)).text();
+        text.lines().find(|line| line.contains(" jobs ") && line.contains("missed")).map(str::to_owned)
+    };
+    let line_at_end = line(AfterStop::End).unwrap();
+    assert!(
+        line_at_end.contains("health-check 14:30 is missed, unless it starts again by then"),
+        "{line_at_end}"
+    );
+    assert_eq!(line(AfterStop::Restart), None, "a restart is back at once");
+    assert!(!shown(&drains(80, 24)).text().contains("is missed"), "there are no jobs");
 }
 
 #[test]

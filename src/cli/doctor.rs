@@ -15,7 +15,9 @@ use super::keymap;
 use super::output::{AsJson, Form, Out};
 use crate::agent;
 use crate::config::{self, Config, Home};
-use crate::control::{SocketClient, StoreOnly};
+use crate::control::{Client, SocketClient, StoreOnly};
+use crate::domain::alert::AlertKey;
+use crate::domain::api::{Answer, Query};
 use crate::domain::damage::Lost;
 use crate::domain::event::count;
 
@@ -66,10 +68,13 @@ impl Doctor {
         let (engine, runs) = engine(context).await;
         findings.push(engine);
         // Opening the store would take away what tells an engine's start of the damage.
-        findings.push(match (runs, log(&context.home)) {
-            (Runs::No, Some(damage)) => damage,
-            _ => store(context, &config).await,
-        });
+        match (runs, log(&context.home)) {
+            (Runs::No, Some(damage)) => findings.push(damage),
+            _ => {
+                findings.extend(other_scheduler(context, &config).await);
+                findings.push(store(context, &config).await);
+            }
+        }
         findings.push(agent(context, &config).await);
         findings.push(terminal());
         for finding in &findings {
@@ -169,6 +174,16 @@ fn jobs(home: &Home, zone: Tz) -> Vec<Finding> {
         findings.push(Finding::ok("jobs", format!("{shown} has no problems: {jobs}")));
     }
     findings
+}
+
+/// What engines have seen of the scheduled tasks over days: another scheduler on the same file.
+async fn other_scheduler(context: &Context, config: &Config) -> Option<Finding> {
+    let store = StoreOnly::open(&context.home, config.clone()).ok()?;
+    let Ok(Answer::Alerts(alerts)) = store.query(Query::Alerts { limit: usize::MAX }).await else {
+        return None;
+    };
+    let alert = alerts.into_iter().find(|alert| alert.key == AlertKey::other_scheduler())?;
+    Some(Finding::warn("jobs", alert.words))
 }
 
 /// Whether an engine may be writing to the store.

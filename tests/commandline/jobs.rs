@@ -186,6 +186,92 @@ fn a_job_is_made_changed_paused_run_and_taken_out() {
 }
 
 #[test]
+fn another_scheduler_on_the_same_file_is_an_alert_and_the_doctor_warns_of_it() {
+    let place = Place::new();
+    let job = |more: &str| {
+        format!(r#"{{ "jobs": [{{ "id": "a", "schedule": "0 0 1 1 *", "prompt": "x"{more} }}] }}"#)
+    };
+    place.write("jobs.json", job("").as_bytes());
+    let engine = place.serve(&[]);
+    while job_is_unknown(&place, "a") {}
+    let warned = || place.done(&["doctor"]).contains("two schedulers on one file fire each job twice");
+    for look in 1..=3 {
+        assert!(!warned());
+        let ran = format!(", \"last_run_at\": \"2026-11-2{look}T08:00:00Z\"");
+        place.write("jobs.json", job(&ran).as_bytes());
+        let told = || {
+            place.done(&["events"]).matches("another program wrote into jobs.json that it ran job a").count()
+        };
+        while told() < look {}
+    }
+    assert_eq!(place.json(&["alerts"])[0]["key"], "scheduler");
+    assert!(warned());
+    drop(engine);
+    assert!(warned(), "also where no engine runs");
+}
+
+/// A job `hangs`, whose agent says nothing for as long as the file `hang` is there.
+fn with_a_job_that_hangs(idle_seconds: u32) -> Place {
+    let place = Place::new();
+    let settings = format!(
+        "[agent]\nbackend = \"command\"\n[agent.command]\nargv = [\"sh\", \"-c\", \"while test -e hang; do sleep 0.1; done; echo done\"]\n\
+         [cron]\nidle_timeout_seconds = {idle_seconds}\n"
+    );
+    place.write("config.toml", settings.as_bytes());
+    place.write("jobs.json", br#"{ "jobs": [{ "id": "hangs", "schedule": "0 0 1 1 *", "prompt": "x" }] }"#);
+    place.write("hang", b"");
+    place
+}
+
+/// Waits until the run of the job `hangs` is in that state.
+fn wait_for_run(place: &Place, state: &str) -> Value {
+    loop {
+        let run = place.json(&["cron", "history", "hangs"]).into_iter().next();
+        if let Some(run) = run.filter(|run| run["state"] == state) {
+            return run;
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_worker_hangs_ends_by_itself_and_its_job_is_free() {
+    let place = with_a_job_that_hangs(1);
+    let _engine = place.serve(&[]);
+    while job_is_unknown(&place, "hangs") {}
+    let run = place.run(&["cron", "run", "hangs", "--wait"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.out.ends_with(" timed_out: no progress for 1 s\n"), "{run:?}");
+    std::fs::remove_file(place.home().join("hang")).unwrap();
+    assert_eq!(place.run(&["cron", "run", "hangs", "--wait"]).code, 0, "its job is free");
+    let history = place.json(&["cron", "history", "hangs"]);
+    let states: Vec<&str> = history.iter().filter_map(|run| run["state"].as_str()).collect();
+    assert_eq!(states, ["succeeded", "timed_out"]);
+}
+
+#[test]
+fn a_run_that_is_killed_with_its_engine_is_delivered_as_a_failure_and_told_by_the_next_start() {
+    let place = with_a_job_that_hangs(600);
+    let engine = place.serve(&[]);
+    while job_is_unknown(&place, "hangs") {}
+    place.done(&["cron", "run", "hangs"]);
+    while wait_for_run(&place, "running")["turn"].is_null() {}
+    engine.kill();
+    let _engine = place.serve(&[]);
+    let run = wait_for_run(&place, "interrupted");
+    assert_eq!(run["why"], "the engine died");
+    while wait_for_run(&place, "interrupted")["deliveries"][0]["state"] != "delivered" {}
+    let recovery = place.done(&["recovery"]);
+    assert!(recovery.contains("1 run of a job was cut off and is not repeated: hangs."), "{recovery}");
+    let told = place.done(&["events"]);
+    assert!(told.contains("to console: delivered: the engine died"), "{told}");
+    assert_eq!(place.json(&["cron", "history", "hangs"]).len(), 1, "it is not run again");
+}
+
+fn job_is_unknown(place: &Place, id: &str) -> bool {
+    place.run(&["cron", "show", id]).code != 0
+}
+
+#[test]
 fn a_job_is_named_by_a_unique_beginning_or_a_name_and_an_ambiguous_one_is_refused_with_the_candidates() {
     let place = Place::new();
     let _engine = serve_jobs(&place);

@@ -6,12 +6,13 @@ use chrono_tz::Tz;
 
 use switchboard::domain::Time;
 use switchboard::domain::alert::{Acknowledgement, AlertKey};
-use switchboard::domain::api::{JobFound, JobState};
+use switchboard::domain::api::{EventPage, FileTrouble, JobFound, JobState};
 use switchboard::domain::cron::record::Imported;
 use switchboard::domain::cron::{
     ClaimKey, Counting, Definition, Delivery, DeliveryState, ExecutionState, How, Misfire, Overlap, Owner,
     SessionMode, Slots, Target,
 };
+use switchboard::domain::event::Level;
 use switchboard::domain::history::Body;
 use switchboard::domain::id::{RunId, SessionId};
 use switchboard::domain::process::ProcessIdentity;
@@ -502,6 +503,74 @@ fn a_file_that_is_gone_has_one_alert_and_what_is_not_in_the_next_one_has_its_own
     assert_eq!(alerts(&home), ["job b is gone from jobs.json; its state is kept for 30 days"]);
     home.sync(&jobs[..2], "2026-08-21T08:51:00Z");
     assert_eq!(alerts(&home), Vec::<String>::new());
+}
+
+#[test]
+fn a_job_that_went_with_the_file_is_missed_in_the_next_one_also_where_that_was_unreadable_at_first() {
+    let jobs = [job("a", "0 * * * *"), job("b", "0 9 * * *")];
+    let mut home = Home::with(&jobs, "2026-08-21T08:30:00Z");
+    let alerts = |home: &Home| {
+        home.store.queries().alerts(9).unwrap().into_iter().map(|it| it.key.to_string()).collect::<Vec<_>>()
+    };
+    let missing = |at| JobsSeen { file: SeenFile::Missing, ..seen(&[], when(at)) };
+    let unreadable = |home: &mut Home, at: &str| {
+        let trouble =
+            FileTrouble { place: None, why: "no comma".to_owned(), excerpt: Vec::new(), hint: None };
+        home.store.step(|t| t.jobs_unreadable(&trouble, when(at))).unwrap();
+    };
+    home.store.step(|t| t.sync_jobs(&missing("2026-08-21T08:40:00Z"))).unwrap();
+    unreadable(&mut home, "2026-08-21T08:41:00Z");
+    home.store.step(|t| t.sync_jobs(&missing("2026-08-21T08:42:00Z"))).unwrap();
+    unreadable(&mut home, "2026-08-21T08:43:00Z");
+    assert_eq!(alerts(&home), ["jobs.json"], "the file has the alert as long as nothing can be read");
+    home.sync(&[], "2026-08-21T08:44:00Z");
+    assert_eq!(alerts(&home), ["gone:a", "gone:b"]);
+    home.sync(&[], "2026-08-21T08:45:00Z");
+    home.sync(&jobs, "2026-08-21T08:46:00Z");
+    assert_eq!(alerts(&home), [""; 0]);
+}
+
+#[test]
+fn a_program_that_writes_again_and_again_that_it_ran_jobs_is_another_scheduler() {
+    let mut home = Home::with(&[job("a", "0 * * * *"), job("b", "0 9 * * *")], "2026-08-21T08:30:00Z");
+    let ran = |id: &str, at: &str| {
+        let record = record(&job(id, "0 * * * *"));
+        SeenRecord { text: record.text.replacen('{', &format!("{{\"last_run_at\":\"{at}\","), 1), ..record }
+    };
+    let mut look = |day: u32, others: Vec<SeenRecord>| {
+        let at = format!("2026-08-{day}T09:00:00Z");
+        let records = [vec![ran("a", &at)], others].concat();
+        let seen = JobsSeen { records, ..seen(&[], when(&at)) };
+        home.store.step(|t| t.sync_jobs(&seen)).unwrap();
+        let alerts = home.store.queries().alerts(9).unwrap();
+        let alert = alerts.into_iter().find(|alert| alert.key == AlertKey::other_scheduler());
+        alert.map(|alert| alert.words)
+    };
+    let same = || vec![record(&job("b", "0 9 * * *"))];
+    assert_eq!((look(21, same()), look(22, same())), (None, None), "a file may be copied");
+    let told = look(23, vec![ran("b", "2026-08-23T09:00:00Z")]).unwrap();
+    assert!(
+        told.starts_with("another program wrote into jobs.json that it ran job a and 1 other, as it"),
+        "{told}"
+    );
+    assert!(look(24, vec![ran("b", "2026-08-23T09:00:00Z")]).is_some());
+    let at = when("2026-09-02T09:00:00Z");
+    let quiet = JobsSeen { records: vec![ran("a", "2026-08-24T09:00:00Z")], ..seen(&[], at) };
+    home.store.step(|t| t.sync_jobs(&quiet)).unwrap();
+    let open = home.store.queries().alerts(9).unwrap();
+    assert!(open.iter().all(|alert| alert.key != AlertKey::other_scheduler()), "a week without one");
+}
+
+#[test]
+fn a_run_that_is_asked_for_says_in_the_log_what_it_waits_for() {
+    let mut home = Home::with(&[job("a", "0 9 * * *")], "2026-08-21T08:30:00Z");
+    let id = "a".parse().unwrap();
+    let now = when("2026-08-21T08:31:00Z");
+    let hold = NewGate::Hold("quiet".to_owned());
+    home.store.step(|t| t.set_gate(&hold, now)).unwrap();
+    home.store.step(|t| t.run_job_now(&id, Counting::Beside, now)).unwrap();
+    let log = home.store.queries().events_of_job(&id, EventPage::Newest, Level::Info, 1).unwrap();
+    assert_eq!(log[0].kind.words(), "job a runs when the engine's hold is released: run 1");
 }
 
 #[test]

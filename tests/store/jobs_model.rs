@@ -17,7 +17,7 @@ use switchboard::domain::cron::plan::{Open, Row};
 use switchboard::domain::cron::{
     CLAIM_LIFE, COMPLETED_SHOWN, Change, Claim, ClaimKey, Counting, CronEvent, Definition, Delivery,
     DeliveryState, Execution, ExecutionState, How, JobEvent, JobId, JobStanding, OpenRuns, Overlap,
-    SessionMode, Slots, Telling, deliveries,
+    RanElsewhere, SessionMode, Slots, Telling, deliveries, ran_elsewhere,
 };
 use switchboard::domain::event::{Event, EventKind, Level};
 use switchboard::domain::id::{ExecutionId, KeyParts, RunId, SessionKey};
@@ -40,6 +40,7 @@ pub(crate) struct Jobs {
     read_at: Option<Time>,
     last_pass: Option<Time>,
     missing_since: Option<Time>,
+    ran_elsewhere: RanElsewhere,
     made: i64,
 }
 
@@ -218,7 +219,11 @@ impl Model {
         match row {
             Row::Fire { slots, how } => {
                 let execution = self.add(job, Some(slots), how, ExecutionState::Waiting, at);
-                self.tell_job(job, JobEvent::Fired { execution, slots: Some(slots), how }, at);
+                self.tell_job(
+                    job,
+                    JobEvent::Fired { execution, slots: Some(slots), how, gate: Gate::Open },
+                    at,
+                );
             }
             Row::NotRun { slots, state, why } => {
                 let execution = self.add(job, Some(slots), How::Late, state, at);
@@ -376,6 +381,7 @@ impl JobTransitions for Model {
         let zone_moved = self.jobs.zone != Some(seen.zone);
         self.jobs.zone = Some(seen.zone);
         let (mut synced, mut unowned, mut met) = (Synced::default(), Vec::new(), BTreeSet::new());
+        let mut elsewhere = Vec::new();
         let mut gone: BTreeMap<JobId, ()> = self
             .jobs
             .jobs
@@ -401,6 +407,9 @@ impl JobTransitions for Model {
             };
             let was_there = job.place.replace(place).is_some();
             let same = was_there && (&job.record.text, &job.record.faults) == (&record.text, &record.faults);
+            if !same && was_there && ran_elsewhere(&job.record.text, &record.text) {
+                elsewhere.push(id.clone());
+            }
             let by_zone = zone_moved && record.definition.as_ref().is_some_and(|it| it.timezone.is_none());
             if same && !by_zone {
                 continue;
@@ -450,6 +459,16 @@ impl JobTransitions for Model {
             self.change_alerts([by_nobodys_records(broken)], seen.at);
         }
         self.jobs.unowned = unowned;
+        let was_a_scheduler = self.jobs.ran_elsewhere.is_a_scheduler();
+        self.jobs.ran_elsewhere.pass_to(seen.at);
+        if was_a_scheduler && !self.jobs.ran_elsewhere.is_a_scheduler() {
+            self.resolve_alert(&AlertKey::other_scheduler(), seen.at)?;
+        }
+        if let Some((job, others)) = elsewhere.split_first() {
+            let looks = self.jobs.ran_elsewhere.note(seen.at);
+            let ran = CronEvent::RanElsewhere { job: job.clone(), others: others.len(), looks };
+            self.tell_cron(ran, seen.at);
+        }
         let file = match seen.file {
             SeenFile::Read => JobsFileState::Read { at: seen.at },
             SeenFile::Missing => JobsFileState::Missing,
@@ -482,6 +501,7 @@ impl JobTransitions for Model {
         for execution in self.jobs.executions.iter_mut().filter(|it| it.job == *from) {
             execution.job = to.clone();
         }
+        self.move_sessions(&from.session_key().unwrap(), &to.session_key().unwrap());
         for key in AlertKey::OF_JOBS {
             self.rename_alert(&key(from), &key(to), to);
         }
@@ -497,7 +517,6 @@ impl JobTransitions for Model {
         };
         let (trouble, stored_at) = (trouble.clone(), self.jobs.read_at);
         let why = trouble.why.clone();
-        self.jobs.missing_since = None;
         self.jobs.file = JobsFileState::Unreadable { since, trouble, stored_at };
         let understood = |job: &&Job| job.place.is_some() && job.definition().is_some();
         let unowned = self.jobs.unowned.iter().filter(|(_, record)| record.definition.is_some());
@@ -580,7 +599,8 @@ impl JobTransitions for Model {
             self.job_mut(id).standing.count_run(definition);
         }
         let execution = self.add(id, None, How::RunNow, ExecutionState::Waiting, at);
-        self.tell_job(id, JobEvent::Fired { execution, slots: None, how: How::RunNow }, at);
+        let fired = JobEvent::Fired { execution, slots: None, how: How::RunNow, gate: self.gate() };
+        self.tell_job(id, fired, at);
         self.settle_job(id, at);
         Ok(RunAsked { execution, replaced })
     }

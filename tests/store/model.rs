@@ -252,6 +252,18 @@ impl Model {
         live.find(|kept| kept.session.key == *key).map(|kept| kept.session.id.clone())
     }
 
+    pub(crate) fn move_sessions(&mut self, from: &SessionKey, to: &SessionKey) {
+        if self.at_key(to).is_none() {
+            let theirs = self.sessions.iter_mut().filter(|kept| kept.session.key == *from);
+            theirs.for_each(|kept| kept.session.key = to.clone());
+            if let Some(draft) = self.drafts.remove(from.as_str()) {
+                self.drafts.insert(to.to_string(), draft);
+            }
+            let remembered = self.remembered.iter_mut().filter(|(of, _)| of == from.as_str());
+            remembered.for_each(|(of, _)| *of = to.to_string());
+        }
+    }
+
     fn known(&self, id: &SessionId) -> Result<()> {
         if self.sessions.iter().any(|kept| kept.session.id == *id) {
             return Ok(());

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{AlertKey, NewAlert, RaisedBy, Subject};
-use crate::domain::cron::{CronEvent, JobEvent, JobId};
+use crate::domain::cron::{CronEvent, JobEvent, JobId, SCHEDULER_FROM};
 use crate::domain::event::{count, excerpt};
 use crate::domain::sanitize::one_line;
 
@@ -78,6 +78,9 @@ pub fn by_cron_event(event: &CronEvent) -> Option<AlertChange> {
     match event {
         CronEvent::FileMissing { .. } | CronEvent::FileUnreadable { .. } => {
             raise(AlertKey::jobs_file(), Subject::JobsFile)
+        }
+        CronEvent::RanElsewhere { looks: SCHEDULER_FROM.., .. } => {
+            raise(AlertKey::other_scheduler(), Subject::JobsFile)
         }
         CronEvent::FileRead { .. } => Some(AlertChange::Resolve(AlertKey::jobs_file())),
         CronEvent::TickerLate { .. } => raise(AlertKey::ticker(), Subject::Ticker),

@@ -75,6 +75,11 @@ impl AlertKey {
         Self("jobs.json".to_owned())
     }
 
+    /// Another scheduler that fires the jobs of the same `jobs.json`.
+    pub fn other_scheduler() -> Self {
+        Self("scheduler".to_owned())
+    }
+
     /// A ticker that is late.
     pub fn ticker() -> Self {
         Self("ticker".to_owned())

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::elsewhere::SCHEDULER_FROM;
 use super::execution::{DeliveryState, ExecutionState, How, Slots};
 use super::{JobId, Target};
 use crate::domain::Time;
 use crate::domain::event::{Level, count};
 use crate::domain::id::{ExecutionId, SessionId, TurnId};
+use crate::domain::queue::Gate;
 
 /// Something that happened to one job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +61,9 @@ pub enum JobEvent {
         slots: Option<Slots>,
         /// How it came to be.
         how: How,
+        /// Whether it could begin at once.
+        #[serde(default)]
+        gate: Gate,
     },
     /// Slots were not run.
     NotRun {
@@ -174,7 +179,7 @@ impl JobEvent {
             Self::Paused { why: Some(why) } => format!("job {job} paused: {why}"),
             Self::Paused { why: None } => format!("job {job} paused"),
             Self::Resumed { next: at } => format!("job {job} goes on; {}", next(at)),
-            Self::Fired { execution, slots: Some(taken), how } => {
+            Self::Fired { execution, slots: Some(taken), how, .. } => {
                 let how = match how {
                     How::OnTime | How::RunNow => "",
                     How::Late => ", late",
@@ -182,7 +187,9 @@ impl JobEvent {
                 };
                 format!("job {job} fires{how}: {}, run {execution}", slots(taken))
             }
-            Self::Fired { execution, slots: None, .. } => format!("job {job} runs now: run {execution}"),
+            Self::Fired { execution, slots: None, gate, .. } => {
+                format!("job {job} {}: run {execution}", begins(*gate))
+            }
             Self::NotRun { slots: given_up, state, why, .. } => {
                 format!("job {job} {state}: {}: {why}", slots(given_up))
             }
@@ -208,6 +215,15 @@ impl JobEvent {
     }
 }
 
+/// When a run that an operator asked for begins.
+pub fn begins(gate: Gate) -> &'static str {
+    match gate {
+        Gate::Open => "runs now",
+        Gate::Held => "runs when the engine's hold is released",
+        Gate::Stopping => "runs at the next start, as the engine stops",
+    }
+}
+
 /// Something that happened to `jobs.json` or to the ticker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
@@ -230,6 +246,15 @@ pub enum CronEvent {
         why: String,
         /// Jobs in the stored copy.
         stored: usize,
+    },
+    /// Another program wrote into the file that it ran jobs.
+    RanElsewhere {
+        /// One of them.
+        job: JobId,
+        /// How many others.
+        others: usize,
+        /// The how-manieth look within a week that found that.
+        looks: usize,
     },
     /// The stored copy was written over the unreadable file.
     CopyTaken {
@@ -263,9 +288,10 @@ impl CronEvent {
             | Self::FileUnreadable { .. }
             | Self::TickerLate { .. }
             | Self::TickerRestarted { .. } => Level::Error,
-            Self::FileRead { in_error: 1.., .. } | Self::CopyTaken { .. } | Self::ClockWentBack { .. } => {
-                Level::Warn
-            }
+            Self::FileRead { in_error: 1.., .. }
+            | Self::RanElsewhere { .. }
+            | Self::CopyTaken { .. }
+            | Self::ClockWentBack { .. } => Level::Warn,
             Self::FileRead { .. } | Self::TickerRecovered => Level::Info,
         }
     }
@@ -285,6 +311,18 @@ impl CronEvent {
             }
             Self::FileUnreadable { why, stored } => {
                 format!("jobs.json is unreadable: {why}; {} of the stored copy go on", count(*stored, "job"))
+            }
+            Self::RanElsewhere { job, others, looks } => {
+                let others =
+                    if *others == 0 { String::new() } else { format!(" and {}", count(*others, "other")) };
+                let ran = format!("another program wrote into jobs.json that it ran job {job}{others}");
+                match looks {
+                    SCHEDULER_FROM.. => format!(
+                        "{ran}, as it does again and again: two schedulers on one file fire each job twice, \
+                         so one of them must end"
+                    ),
+                    _ => ran,
+                }
             }
             Self::CopyTaken { kept_as } => {
                 format!("the stored copy is jobs.json now; the unreadable one is kept as {kept_as}")
@@ -323,7 +361,8 @@ mod tests {
             JobEvent::Renamed { from: "before".parse().unwrap() },
             JobEvent::Paused { why: Some(why()) },
             JobEvent::Resumed { next: None },
-            JobEvent::Fired { execution, slots: Some(slots), how: How::CatchUp },
+            JobEvent::Fired { execution, slots: Some(slots), how: How::CatchUp, gate: Gate::Open },
+            JobEvent::Fired { execution, slots: None, how: How::RunNow, gate: Gate::Held },
             JobEvent::NotRun { execution, slots, state: ExecutionState::Missed, why: why() },
             JobEvent::RunBegan { execution },
             JobEvent::AgentBegan {
@@ -363,6 +402,7 @@ mod tests {
             CronEvent::FileRead { jobs: 1, in_error: 2 },
             CronEvent::FileMissing { jobs: 3 },
             CronEvent::FileUnreadable { why: "why".to_owned(), stored: 3 },
+            CronEvent::RanElsewhere { job: "a".parse().unwrap(), others: 2, looks: 3 },
             CronEvent::CopyTaken { kept_as: "jobs.json.bad".to_owned() },
             CronEvent::ClockWentBack { from: Time::UNIX_EPOCH },
             CronEvent::TickerLate { why: "why".to_owned() },

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::id::{ChatType, KeyError, KeyParts, SessionKey};
+
 /// Ids are folder names and parts of session keys.
 const MAX_BYTES: usize = 120;
 
@@ -106,10 +108,22 @@ pub enum JobIdError {
     TooLong(usize),
 }
 
+impl JobId {
+    /// The address of the sessions of its runs.
+    pub fn session_key(&self) -> Result<SessionKey, KeyError> {
+        SessionKey::build(KeyParts {
+            platform: "cron",
+            chat_type: ChatType::Job,
+            chat_id: self.as_str(),
+            thread_id: None,
+            participant: None,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::id::{ChatType, KeyParts, SessionKey};
     use proptest::prelude::*;
 
     #[test]
@@ -161,10 +175,7 @@ mod tests {
         #[test]
         fn every_id_can_be_part_of_a_session_key(text in "\\PC{0,12}|[a-z._-]{1,12}") {
             if let Ok(id) = text.parse::<JobId>() {
-                let chat_id = id.as_str();
-                let parts =
-                    KeyParts { platform: "cron", chat_type: ChatType::Job, chat_id, thread_id: None, participant: None };
-                prop_assert!(SessionKey::build(parts).is_ok());
+                prop_assert!(id.session_key().is_ok());
             }
         }
     }

@@ -5,6 +5,7 @@
 mod answer;
 mod delivery;
 pub mod document;
+mod elsewhere;
 mod event;
 mod execution;
 mod fault;
@@ -20,7 +21,8 @@ pub mod unreadable;
 
 pub use answer::{SILENT, is_silent, lets_agent_sleep};
 pub use delivery::{Telling, deliveries};
-pub use event::{CronEvent, JobEvent};
+pub use elsewhere::{RanElsewhere, SCHEDULER_FROM, ran_elsewhere};
+pub use event::{CronEvent, JobEvent, begins};
 pub use execution::{
     CLAIM_LIFE, Claim, ClaimKey, Counting, Delivery, DeliveryState, Execution, ExecutionState, How, Owner,
     RunVerdict, Slots,

@@ -7,10 +7,10 @@ use super::files::{as_file, synced};
 use super::runs::Halt;
 use crate::domain::api::{Command, JobCommand, Reply};
 use crate::domain::cron::merge::{Edit, Firing};
-use crate::domain::cron::{Counting, CronEvent, JobId};
+use crate::domain::cron::{Counting, CronEvent, JobId, begins};
 use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
-use crate::domain::queue::{Gate, Refusal};
+use crate::domain::queue::Refusal;
 use crate::engine::commands::{done, undoable};
 use crate::engine::shared::{JOBS_WAIT, Shared, refusal};
 use crate::engine::slash::read;
@@ -70,11 +70,7 @@ async fn run_now(shared: &Arc<Shared>, job: JobId, counting: Counting) -> Result
     let RunAsked { execution, replaced } = asked;
     shared.cron.runs.replace(&replaced);
     let undo = Command::Job(JobCommand::StopRun { execution });
-    let when = match shared.status().gate {
-        Gate::Open => "runs now",
-        Gate::Held => "runs when the engine's hold is released",
-        Gate::Stopping => "runs at the next start, as the engine stops",
-    };
+    let when = begins(shared.status().gate);
     Ok(undoable(&format!("job {job} {when}: run {execution}"), undo))
 }
 

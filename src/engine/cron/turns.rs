@@ -4,7 +4,7 @@ use super::run::Run;
 use super::runs::Halt;
 use crate::domain::cron::ExecutionState;
 use crate::domain::history::{Body, Entry};
-use crate::domain::id::{ChatType, KeyError, KeyParts, SessionId, SessionKey, TurnId};
+use crate::domain::id::{SessionId, TurnId};
 use crate::domain::queue::{Intent, Source};
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnState};
 use crate::engine::shared::Shared;
@@ -27,21 +27,13 @@ pub(super) struct Answered {
 /// Lets the agent begin on a prompt. None if the claim is another's now.
 pub(super) async fn begin(run: &Run<'_>, prompt: &str) -> Result<Option<Begun>, StoreError> {
     let Run { shared, job, .. } = run;
-    let to = session_key(job.id.as_str())
+    let to = job
+        .id
+        .session_key()
         .map_err(|error| StoreError::Database(format!("the job's session has no key: {error}")))?;
     let message = shared.message(to, prompt.to_owned(), Intent::Plain, Source::Job);
     let turn = RunTurn { claim: run.key(), message, session: job.session };
     shared.store.write(move |store| store.begin_run_turn(&turn)).await
-}
-
-fn session_key(job: &str) -> Result<SessionKey, KeyError> {
-    SessionKey::build(KeyParts {
-        platform: "cron",
-        chat_type: ChatType::Job,
-        chat_id: job,
-        thread_id: None,
-        participant: None,
-    })
 }
 
 /// Waits until the turn's end is kept. One that is to end before is told so, and its end waited for.

@@ -86,10 +86,42 @@ impl Watch {
 
 fn signs(path: &Path, target: Option<&Path>) -> Signs {
     let paths: Vec<&Path> = std::iter::once(path).chain(target).collect();
+    if let Some(path) = paths.iter().find(|path| is_elsewhere(folder_of(path))) {
+        tracing::info!(path = %path.display(), "changes of a file of another machine are looked for each second");
+        return Signs::Looked;
+    }
     watch(&paths).unwrap_or_else(|error| {
         tracing::warn!(%error, path = %path.display(), "changes of jobs.json are looked for each second");
         Signs::Looked
     })
+}
+
+/// Whether a folder is another machine's: what happens there the system tells only of what was done here.
+fn is_elsewhere(folder: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::fs::statfs(folder).is_ok_and(|found| is_remote(i128::from(found.f_type)));
+    #[cfg(not(target_os = "linux"))]
+    return false;
+}
+
+/// Whether a file system, by its magic number, has its files elsewhere: NFS, SMB, CIFS, FUSE, 9p, Ceph, AFS, Coda,
+/// Lustre, VirtualBox.
+#[cfg(target_os = "linux")]
+fn is_remote(magic: i128) -> bool {
+    const REMOTE: [i128; 11] = [
+        0x6969,
+        0x517B,
+        0xFE53_4D42,
+        0xFF53_4D42,
+        0x6573_5546,
+        0x0102_1997,
+        0x00C3_6400,
+        0x5346_414F,
+        0x7375_7245,
+        0x0BD0_0BD0,
+        0x786F_4256,
+    ];
+    REMOTE.contains(&(magic & 0xFFFF_FFFF))
 }
 
 /// Watches the folders, since editors put a new file in the place of the old one.
@@ -124,4 +156,42 @@ fn writes(kind: EventKind) -> bool {
 
 fn is_one_of(path: &Path, names: &[OsString]) -> bool {
     path.file_name().is_some_and(|name| names.iter().any(|known| known == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A watch of a file of which the system tells nothing.
+    fn untold(file: &JobsFile) -> Watch {
+        Watch { file: file.clone(), told: file.stamp(), target: None, signs: Signs::Looked }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_the_system_tells_nothing_a_change_is_noticed_within_a_second() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("jobs.json");
+        let file = JobsFile::new(path.clone());
+        let mut watch = untold(&file);
+        for change in ["[]", "[ ]", ""] {
+            let (began, path) = (Instant::now(), path.clone());
+            let write = async move {
+                sleep(LOOK / 2).await;
+                if change.is_empty() { fs::remove_file(path) } else { fs::write(path, change) }
+            };
+            let ((), written) = tokio::join!(watch.changed(), write);
+            written.unwrap();
+            assert_eq!(began.elapsed(), LOOK, "{change:?}");
+        }
+        assert!(tokio::time::timeout(LOOK * 10, watch.changed()).await.is_err(), "nothing happened any more");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn files_of_other_machines_are_known_by_their_file_system() {
+        let (nfs, cifs, fuse) = (0x6969, 0xFF53_4D42, 0x6573_5546);
+        let (ext4, tmpfs, btrfs, overlay) = (0xEF53, 0x0102_1994, 0x9123_683E, 0x794C_7630);
+        assert!([nfs, cifs, fuse, i128::from(0xFF53_4D42_u32 as i32)].into_iter().all(is_remote));
+        assert!(![ext4, tmpfs, btrfs, overlay].into_iter().any(is_remote));
+    }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use pretty_assertions::assert_eq;
 use switchboard::domain::alert::Alert;
 use switchboard::domain::api::{Answer, Command, JobCommand, JobState, JobsFileState, Query, Reply};
-use switchboard::domain::cron::{CronEvent, Definition, ExecutionState, JobId};
+use switchboard::domain::cron::{CronEvent, Definition, ExecutionState, JobId, SessionMode};
 use switchboard::domain::event::EventKind;
 
 use super::{at, job, world_with};
@@ -260,6 +260,26 @@ async fn a_job_that_can_never_fire_is_refused_with_the_reason() {
     world.save(job("a", "@daily")).await.unwrap();
     let taken = world.save(job("a", "@daily")).await.unwrap_err().to_string();
     assert!(taken.contains("there is a job a in jobs.json already"), "{taken}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_keeps_its_memory_keeps_it_under_another_id() {
+    let keeps = Definition { session: SessionMode::Keep, ..job("a", "0 0 1 1 *") };
+    let mut world = world_with(&[keeps]).await;
+    let mut session = None;
+    for id in ["a", "renamed"] {
+        world.run_now(id).await;
+        world.agent.next_turn().await.answer("done").await;
+        world.run_ended().await;
+        let ran_in = world.executions(id).await.last().unwrap().session.clone();
+        assert_eq!(*session.get_or_insert(ran_in.clone()), ran_in, "{id}");
+        if id == "a" {
+            let before = world.job("a").await;
+            let to = Definition { id: "renamed".parse().unwrap(), ..*before.definition.unwrap() };
+            let save = JobCommand::Save { base: Some(before.record), definition: Box::new(to) };
+            world.job_command(save).await.unwrap();
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use switchboard::domain::cron::{
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Body;
 use switchboard::domain::turn::{Outcome, StopCause};
+use switchboard::failpoint;
 
 use super::{at, job, world_with, write};
 use crate::support::world::{Setup, World};
@@ -85,6 +86,32 @@ async fn silence_keeps_the_document_and_tells_nobody_but_a_failure_is_always_tol
     assert_eq!(deliveries(&runs[1]), [("console".to_owned(), DeliveryState::Delivered)]);
     let document = world.output(runs[1].id).await.unwrap();
     assert!(document.contains("\n## Error\n\nthe model is gone\n"), "{document}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_fills_up_in_the_middle_of_a_run_costs_nothing_of_it() {
+    let mut world = world_with(&[job("news", "0 0 1 1 *")]).await;
+    let store = world.path("state.db");
+    let execution = world.run_now("news").await;
+    let turn = world.agent.next_turn().await;
+    turn.say("half of it, ").await;
+    failpoint::fill_disk(&store);
+    turn.say("and the rest").await;
+    turn.finish();
+    world.advance(20).await;
+    assert_eq!(
+        world.executions("news").await[0].state,
+        ExecutionState::Running,
+        "it is not over until that is kept"
+    );
+    failpoint::free_disk(&store);
+    world.advance(31).await;
+    assert_eq!(world.run_ended().await, (ExecutionState::Succeeded, None));
+    world.job_event(|what| matches!(what, JobEvent::Delivery { state: DeliveryState::Delivered, .. })).await;
+    let [run] = &world.executions("news").await[..] else { panic!("one run") };
+    assert_eq!(deliveries(run), [("console".to_owned(), DeliveryState::Delivered)]);
+    assert!(world.output(execution).await.unwrap().contains("half of it, and the rest"));
+    assert!(world.agent.turn_already_begun().await.is_none(), "it was run again");
 }
 
 #[tokio::test(start_paused = true)]

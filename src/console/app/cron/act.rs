@@ -12,7 +12,6 @@ use crate::console::app::words::clock;
 use crate::console::app::{Model, acts, asking, front, panes, walk};
 use crate::domain::api::{Command, JobCommand, JobState, JobsFileState};
 use crate::domain::cron::{Counting, Execution, ExecutionState, JobId};
-use crate::domain::id::{ChatType, KeyParts, SessionKey};
 
 /// Why an action of this view can't be done now.
 pub(in crate::console::app) fn why_not(model: &Model, action: Action) -> Option<String> {
@@ -262,20 +261,8 @@ fn open_session(model: &mut Model) {
         let reading = Reading::Transcript { session, title: reading::title(model, run) };
         return reading::ask(model, reading);
     }
-    let Some(key) = session_key(&run.job) else { return };
+    let Ok(key) = run.job.session_key() else { return };
     acts::show_view(model, View::Sessions);
     front::go_to(model, &key);
     panes::set_focus(model, Focus::Pane(Pane::Conversation));
-}
-
-/// The address of a job's session.
-fn session_key(job: &JobId) -> Option<SessionKey> {
-    let parts = KeyParts {
-        platform: "cron",
-        chat_type: ChatType::Job,
-        chat_id: job.as_str(),
-        thread_id: None,
-        participant: None,
-    };
-    SessionKey::build(parts).ok()
 }

@@ -15,7 +15,7 @@ use super::Definition;
 
 pub use edit::edit;
 pub use imported::Imported;
-pub use read::{read, read_id};
+pub use read::{read, read_id, read_imported};
 pub use write::write;
 
 /// What a record says.

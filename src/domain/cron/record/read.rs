@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::{ALIASES, ORDER, Record, imported, schedule, targets};
+use super::{ALIASES, Imported, ORDER, Record, imported, schedule, targets};
 use crate::domain::cron::{Definition, Fault, JobId};
 use crate::domain::json::{Member, escape_controls, members};
 use crate::domain::nearest::nearest;
@@ -49,6 +49,12 @@ pub fn read_id(text: &str, key: Option<&str>) -> Option<JobId> {
         Ok(fields) => id(&fields, key).ok(),
         Err(_) => key?.parse().ok(),
     }
+}
+
+/// The run-time fields of a record of which the rest may be wrong; none of one that is no record.
+pub fn read_imported(text: &str) -> Imported {
+    let escaped = escape_controls(text);
+    Fields::of(&escaped).map(|fields| imported::read(&fields, &mut Vec::new())).unwrap_or_default()
 }
 
 /// What the fields say. A field that can't be understood is told and stays as where it is absent.

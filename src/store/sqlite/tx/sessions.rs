@@ -115,6 +115,17 @@ impl Tx<'_> {
         Ok(left)
     }
 
+    /// What was said under a key goes on under another, unless another session is live there.
+    pub(super) fn move_sessions(&mut self, from: &SessionKey, to: &SessionKey) -> Result<()> {
+        if self.standing_at(to)?.is_some() {
+            return Ok(());
+        }
+        self.execute("UPDATE sessions SET key = ?2 WHERE key = ?1", (from, to))?;
+        self.execute("UPDATE OR REPLACE drafts SET key = ?2 WHERE key = ?1", (from, to))?;
+        self.execute("UPDATE remembered_drafts SET key = ?2 WHERE key = ?1", (from, to))?;
+        Ok(())
+    }
+
     pub(super) fn set_title(&mut self, session: &SessionId, title: &str, at: Time) -> Result<Option<String>> {
         let mut standing = self.standing(session)?;
         let title = (!title.is_empty()).then(|| title.to_owned());

@@ -141,7 +141,8 @@ impl Tx<'_> {
             "INSERT INTO executions (job, how, state, counts, taken_at) VALUES (?1, ?2, 'waiting', ?3, ?4)",
             (id, How::RunNow, counting == Counting::Counts, Millis(at)),
         )?);
-        self.tell_job(id, JobEvent::Fired { execution, slots: None, how: How::RunNow }, at)?;
+        let fired = JobEvent::Fired { execution, slots: None, how: How::RunNow, gate: self.gate()? };
+        self.tell_job(id, fired, at)?;
         self.save_job(&mut job, at)?;
         Ok(RunAsked { execution, replaced })
     }

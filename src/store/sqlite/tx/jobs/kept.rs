@@ -14,6 +14,7 @@ use crate::domain::cron::{
 };
 use crate::domain::event::EventKind;
 use crate::domain::id::ExecutionId;
+use crate::domain::queue::Gate;
 use crate::store::Result;
 
 /// A job inside a transition.
@@ -112,7 +113,7 @@ impl Tx<'_> {
             params![job, Millis(first), Millis(last), count, how, state, fires, Millis(at), why],
         )?);
         let news = match why {
-            None => JobEvent::Fired { execution, slots: Some(slots), how },
+            None => JobEvent::Fired { execution, slots: Some(slots), how, gate: Gate::Open },
             Some(why) => JobEvent::NotRun { execution, slots, state, why },
         };
         self.tell_job(job, news, at)?;

@@ -16,6 +16,9 @@ impl Tx<'_> {
         self.execute("UPDATE jobs SET id = ?2, name = ?3 WHERE id = ?1", (from, to, name))?;
         self.execute("UPDATE job_records SET job = ?2 WHERE job = ?1", (from, to))?;
         self.execute("UPDATE executions SET job = ?2 WHERE job = ?1", (from, to))?;
+        if let (Ok(before), Ok(now)) = (from.session_key(), to.session_key()) {
+            self.move_sessions(&before, &now)?;
+        }
         for key in AlertKey::OF_JOBS {
             self.rename_alert(&key(from), &key(to), to)?;
         }

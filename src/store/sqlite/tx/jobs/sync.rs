@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::params;
 
-use super::super::super::columns::{Millis, json};
+use super::super::super::columns::{Millis, json, kept_json, optional_time};
 use super::super::Tx;
 use super::kept::Kept;
 use crate::domain::Time;
-use crate::domain::alert::by_nobodys_records;
+use crate::domain::alert::{AlertKey, by_nobodys_records};
 use crate::domain::api::FileTrouble;
-use crate::domain::cron::{CronEvent, JobEvent, JobId, JobStanding, Overlap};
+use crate::domain::cron::{CronEvent, JobEvent, JobId, JobStanding, Overlap, RanElsewhere, ran_elsewhere};
 use crate::store::{JobsSeen, Result, SeenFile, SeenRecord, Synced};
 
 /// A record of the stored copy.
@@ -47,7 +47,7 @@ impl Tx<'_> {
         let Copy { mut owned, unowned } = self.stored_copy()?;
         let zone_moved = self.note_zone(seen)?;
         let (mut synced, mut nobodys, mut met) = (Synced::default(), Vec::new(), HashSet::new());
-        let (mut gone_with_file, missing_since) = (0, self.missing_since()?);
+        let (mut gone_with_file, mut elsewhere, missing_since) = (0, Vec::new(), self.missing_since()?);
         for (place, record) in seen.records.iter().enumerate() {
             let placed = Placed { place, record, faults: json(&record.faults)? };
             let Some(id) = record.id.as_ref().filter(|id| met.insert(*id)) else {
@@ -60,6 +60,9 @@ impl Tx<'_> {
                     let same = before.place.is_some() && before.says(record, &placed.faults);
                     let by_zone =
                         zone_moved && record.definition.as_ref().is_some_and(|it| it.timezone.is_none());
+                    if !same && before.place.is_some() && ran_elsewhere(&before.text, &record.text) {
+                        elsewhere.push(id.clone());
+                    }
                     if !same || by_zone {
                         self.seen_again(id, &before, &placed, seen, &mut synced)?;
                     } else if before.place != Some(place) {
@@ -78,6 +81,7 @@ impl Tx<'_> {
             synced.vanished += 1;
         }
         let news = self.keep_unowned(&unowned, &nobodys, seen.at)?;
+        self.note_elsewhere(&elsewhere, seen.at)?;
         self.note_read(seen, gone_with_file, news || synced != Synced::default())?;
         Ok(synced)
     }
@@ -125,6 +129,27 @@ impl Tx<'_> {
         Ok(self.execute("UPDATE jobs_file SET zone = ?1 WHERE zone IS NOT ?1", (zone,))? > 0)
     }
 
+    /// Notes that another program ran these jobs, by what it wrote into the file.
+    fn note_elsewhere(&mut self, jobs: &[JobId], at: Time) -> Result<()> {
+        let before: RanElsewhere = self
+            .only("SELECT ran_elsewhere FROM jobs_file", (), |row| kept_json(row, "ran_elsewhere"))?
+            .unwrap_or_default();
+        let mut ran = before.clone();
+        ran.pass_to(at);
+        if before.is_a_scheduler() && !ran.is_a_scheduler() {
+            self.resolve_alert(&AlertKey::other_scheduler(), at)?;
+        }
+        if let Some((job, others)) = jobs.split_first() {
+            let looks = ran.note(at);
+            let ran = CronEvent::RanElsewhere { job: job.clone(), others: others.len(), looks };
+            self.tell_cron(ran, at)?;
+        }
+        if ran != before {
+            self.execute("UPDATE jobs_file SET ran_elsewhere = ?1", (json(&ran)?,))?;
+        }
+        Ok(())
+    }
+
     /// Notes that the file was read, and tells of it if that is news.
     fn note_read(&mut self, seen: &JobsSeen, gone_with_file: usize, changed: bool) -> Result<()> {
         let state = match seen.file {
@@ -133,8 +158,8 @@ impl Tx<'_> {
         };
         let was = self.only("SELECT state FROM jobs_file", (), |row| row.get::<_, String>(0))?;
         self.execute(
-            "UPDATE jobs_file SET state = ?1, read_at = ?2, trouble = NULL,
-                 since = CASE WHEN ?1 = 'missing' THEN iif(state = 'missing', since, ?2) END",
+            "UPDATE jobs_file SET state = ?1, read_at = ?2, trouble = NULL, since = NULL,
+                 missing_since = CASE WHEN ?1 = 'missing' THEN ifnull(missing_since, ?2) END",
             (state, Millis(seen.at)),
         )?;
         if gone_with_file > 0 {
@@ -208,8 +233,7 @@ impl Tx<'_> {
 
     /// Since when there is no file.
     fn missing_since(&self) -> Result<Option<Time>> {
-        let since = "SELECT since FROM jobs_file WHERE state = 'missing'";
-        Ok(self.first(since, (), |row| row.get::<_, Option<Millis>>(0))?.flatten().map(|since| since.0))
+        self.only("SELECT missing_since FROM jobs_file", (), |row| optional_time(row, "missing_since"))
     }
 
     /// A job is not in the file, as before. One that went with the whole file is missed as soon as that is back.
