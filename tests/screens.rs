@@ -4,11 +4,14 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use switchboard::console::app::conversation::ShownBody;
 use switchboard::console::app::focus::{Target, View};
+use switchboard::console::app::model::Link;
 use switchboard::console::app::msg::{Reach, Tone};
 use switchboard::console::app::{Effect, Model, Msg, update};
 use switchboard::console::ui::Ui;
@@ -17,7 +20,8 @@ use switchboard::console::ui::theme::{Colours, NAMES, Theme};
 use switchboard::domain::api::{
     Command, CronHealth, Drain, EngineHold, JobsFileState, Reply, Report, StoreTrouble, Update, Waited,
 };
-use switchboard::domain::id::ChatType;
+use switchboard::domain::event::{Event, EventKind};
+use switchboard::domain::id::{ChatType, RunId, Seq};
 use switchboard::domain::queue::{Gate, ItemState, Lane};
 use switchboard::domain::recovery::{AfterStop, BootGuard, LastExit, RecoveryState};
 use switchboard::domain::session::Usage;
@@ -97,6 +101,33 @@ fn gone(width: u16, height: u16) -> Model {
     let mut model = at_work(width, height, "");
     let reason = "the connection was closed".to_owned();
     models::at_work().happens(&mut model, Msg::EngineGone { reason, at: models::now() });
+    model
+}
+
+fn drains_elsewhere(width: u16, height: u16) -> Model {
+    let mut model = drains(width, height);
+    model.link = Link::Up(Reach::Attached { pid: 23_287 });
+    model
+}
+
+fn quit_in_a_drain(width: u16, height: u16) -> Model {
+    let mut model = drains(width, height);
+    models::at_work().press(&mut model, "esc q");
+    model
+}
+
+/// Stopped in order, with a turn that was cut.
+fn stopped(width: u16, height: u16) -> Model {
+    let mut model = drains(width, height);
+    let mut status = model.overview.as_ref().unwrap().engine.clone();
+    status.drain.iter_mut().for_each(|drain| drain.cut = std::mem::take(&mut drain.waits_for));
+    let engine = Engine { status: status.clone(), ..models::at_work() };
+    engine.happens(&mut model, Msg::Update(Update::Engine(Box::new(status))));
+    let kind = EventKind::EngineStopped { run: RunId("1".to_owned()) };
+    let event = Event { seq: Seq(9_999), at: models::now(), session: None, kind };
+    engine.happens(&mut model, Msg::Update(Update::Event(Arc::new(event))));
+    let reason = "the engine, process 4121, ended or let go".to_owned();
+    engine.happens(&mut model, Msg::EngineGone { reason, at: models::now() });
     model
 }
 
@@ -231,7 +262,9 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
         ("recovered sessions", after_a_kill(width, height, "")),
         ("away", away(width, height)),
         ("drain", drains(width, height)),
+        ("quit in a drain", quit_in_a_drain(width, height)),
         ("gone", gone(width, height)),
+        ("stopped", stopped(width, height)),
         ("notice", told(width, height)),
         ("asks", asks(width, height, "git push\u{1b}[2J origin && reboot", "")),
         ("asks why", asks(width, height, "git push", "e n o")),
@@ -421,7 +454,9 @@ fn overlays_and_cards_stand_over_the_view() {
             "quit",
             "away",
             "drain",
+            "quit in a drain",
             "gone",
+            "stopped",
             "notice",
             "completion",
         ];
@@ -479,7 +514,10 @@ fn the_header_says_the_most_urgent_first() {
         (cron(CronHealth::StoredCopy { since }).screen(80, 24), None),
         (cron(CronHealth::Late { since, why: "disk full".to_owned() }).screen(80, 24), None),
         (drains(80, 24), None),
+        (drains_elsewhere(80, 24), None),
+        (drains_elsewhere(120, 24), None),
         (gone(80, 24), None),
+        (stopped(80, 24), None),
         (calm().screen(80, 24), Some(attached)),
         (calm().screen(80, 24), Some(Msg::Connected(Reach::StoreOnly))),
         (calm().screen(80, 24), Some(Msg::Update(Update::Lagged { missed: 4812 }))),

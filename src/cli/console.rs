@@ -19,7 +19,7 @@ use crate::console::app::model::Access;
 use crate::console::app::msg::Leave;
 use crate::console::{self, ConsoleOptions, Ended, Engines};
 use crate::control::{Client, Host, HostError, SocketClient};
-use crate::domain::api::Command;
+use crate::domain::api::{Answer, Command, Query};
 use crate::domain::recovery::AfterStop;
 
 /// An engine that has the lock opens its socket within this, or is stuck.
@@ -86,12 +86,7 @@ async fn after_own_engine(
     let stop = match &ended {
         Ok(Ended::Left(Leave::Stopped | Leave::Detached)) => None,
         Ok(Ended::Left(Leave::EngineGoesOn)) => {
-            stderr_line(&format!(
-                "the engine goes on in this terminal without a screen, pid {};\n\
-                 `switchboard` in another terminal looks in; Ctrl-C here or\n\
-                 `switchboard stop` ends it in order",
-                std::process::id()
-            ));
+            stderr_line(&left_alone(&client).await);
             None
         }
         Ok(Ended::TerminalGone) => match config.engine.on_terminal_close {
@@ -112,6 +107,31 @@ async fn after_own_engine(
     match (serve::until_stopped(host).await?, ended?) {
         (AfterStop::Restart, _) => Ok(Exit::Restart(anew)),
         (AfterStop::End, ended) => Ok(after_another(&ended)),
+    }
+}
+
+/// What the engine of this terminal does without its screen, and how it is ended.
+async fn left_alone(client: &Arc<dyn Client>) -> String {
+    let pid = std::process::id();
+    let drain = match client.query(Query::Overview).await {
+        Ok(Answer::Overview(overview)) => overview.engine.drain,
+        _ => None,
+    };
+    match drain {
+        None => format!(
+            "the engine goes on in this terminal without a screen, pid {pid};\n\
+             `switchboard` in another terminal looks in; Ctrl-C here or\n\
+             `switchboard stop` ends it in order"
+        ),
+        Some(drain) => {
+            let does = if drain.then == AfterStop::Restart { "restarts" } else { "stops" };
+            format!(
+                "the engine {does} in this terminal without a screen, pid {pid};\n\
+                 `switchboard` in another terminal looks in and can call it off;\n\
+                 Ctrl-C here {}",
+                if drain.then == AfterStop::Restart { "stops it instead" } else { "cuts what still runs" }
+            )
+        }
     }
 }
 

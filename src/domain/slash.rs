@@ -327,10 +327,14 @@ pub const TABLE: &[Spec] = &[
             |text| cron(text).map(Slash::Cron),
         )
     },
-    spec("restart", "", "restart the engine; what its drain cuts is resumed", Allowed, |text| {
-        bare(text, Slash::Restart(Ask::First))
-    }),
-    spec("restart!", "", "the same without asking", Allowed, |text| bare(text, Slash::Restart(Ask::Never))),
+    spec(
+        "restart",
+        "",
+        "restart the engine; asks only if one more cut would suspend a session",
+        Allowed,
+        |text| bare(text, Slash::Restart(Ask::First)),
+    ),
+    spec("restart!", "", "the same, and never asks", Allowed, |text| bare(text, Slash::Restart(Ask::Never))),
     spec("help", "[COMMAND]", "what the commands do", Allowed, |text| Ok(Slash::Help(optional(text)))),
     spec("quit", "", "leave the screen", Allowed, |text| bare(text, Slash::Quit)),
 ];

@@ -268,14 +268,13 @@ impl Conductor {
             then,
             since: at,
             until: at + timeout,
-            waits_for: vec![],
+            waits_for: self.waits_for(),
             cut: vec![],
         };
         self.shared.change_status(|status| {
             status.gate = Gate::Stopping;
             status.drain = Some(drain);
         });
-        self.tell_drain();
     }
 
     /// A run began, ended, or does something else.

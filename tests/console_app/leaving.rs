@@ -7,6 +7,8 @@ use switchboard::console::app::model::Access;
 use switchboard::console::app::msg::{Effect, Failure, Leave, Reach};
 use switchboard::console::app::overlay::{CardKind, Overlay};
 use switchboard::domain::api::{Command, Drain, Update, Waited};
+use switchboard::domain::event::EventKind;
+use switchboard::domain::id::RunId;
 use switchboard::domain::marker::{Marker, ResumePending, ResumeReason};
 use switchboard::domain::queue::Gate;
 use switchboard::domain::recovery::AfterStop;
@@ -88,6 +90,50 @@ fn a_drain_that_another_asked_for_never_takes_the_focus() {
 }
 
 #[test]
+fn leaving_a_screen_whose_engine_stops_says_so_and_offers_to_call_it_off_or_to_cut() {
+    let mut screen = two();
+    screen.press("q y");
+    drains(&mut screen);
+    screen.press("esc q");
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("no question") };
+    assert!(confirm.question.starts_with("The engine stops already (asked elsewhere)."), "{confirm:?}");
+    assert!(confirm.detail.starts_with("It waits for console;"), "{confirm:?}");
+    screen.press("k");
+    assert_eq!(screen.acts().last(), Some(&&Command::KeepRunning));
+    assert!(screen.effects.is_empty(), "the screen stays");
+    screen.press("q x");
+    assert_eq!(screen.acts().last(), Some(&&Command::CutNow));
+    screen.press("q y");
+    assert_eq!(screen.effects, [Effect::Quit(Leave::EngineGoesOn)], "the stop goes on without the screen");
+}
+
+#[test]
+fn an_attached_screen_says_that_the_engine_it_leaves_stops() {
+    let attached = Reach::Attached { pid: 7 };
+    let mut screen = Screen::reached(vec![running(session("a", 1), 7)], attached, Access::ReadOnly);
+    drains(&mut screen);
+    screen.press("esc q");
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("no question") };
+    assert!(confirm.question.contains("stops already"), "{confirm:?}");
+    assert_eq!(confirm.buttons.len(), 2, "who may only read can't call it off");
+    screen.press("y");
+    assert_eq!(screen.effects, [Effect::Quit(Leave::Detached)]);
+}
+
+#[test]
+fn ctrl_c_stops_no_turn_while_the_engine_stops() {
+    let mut screen = two();
+    screen.press("i ctrl-c");
+    assert!(screen.model.armed.is_some());
+    drains(&mut screen);
+    assert!(screen.model.armed.is_none() && screen.model.notices.is_empty(), "the offer is withdrawn");
+    screen.press("ctrl-c");
+    assert!(matches!(screen.model.overlays[..], [Overlay::Confirm(_)]), "it asks how to leave");
+    screen.press("ctrl-c ctrl-c ctrl-c");
+    assert!(screen.acts().is_empty(), "nothing was stopped");
+}
+
+#[test]
 fn an_attached_screen_only_detaches() {
     let mut screen =
         Screen::reached(vec![session("a", 1), session("b", 2)], Reach::Attached { pid: 7 }, Access::Full);
@@ -140,6 +186,29 @@ fn an_engine_that_restarts_is_awaited_without_a_key() {
     (screen.tables.engine.gate, screen.tables.engine.drain) = (Gate::Open, None);
     screen.tell(Msg::Connected(Reach::Attached { pid: 9 }));
     assert!(screen.model.card.is_none());
+}
+
+#[test]
+fn an_engine_that_stopped_in_order_is_told_so_with_who_asked_and_what_was_cut() {
+    let mut screen = two();
+    drains(&mut screen);
+    screen.tables.engine.drain.as_mut().unwrap().cut =
+        vec![Waited::Turn { session: id(1), name: "console".into() }];
+    screen.tell(Msg::Update(Update::Engine(Box::new(screen.tables.engine.clone()))));
+    screen.happens(None, EventKind::EngineStopped { run: RunId("1".into()) });
+    let last = screen.now;
+    screen.tell(Msg::EngineGone { reason: "the engine, process 7, ended or let go".into(), at: last });
+    assert_eq!(header(&screen.model).engine, Engine::Stopped(last));
+    let card = screen.model.card.clone().unwrap();
+    let CardKind::Gone { reason, .. } = card.kind else { panic!("{card:?}") };
+    let told = "It stopped in order, as asked (asked elsewhere); cut: console, which the next start resumes.";
+    assert_eq!(reason, told);
+    assert!(screen.border().starts_with("engine stopped: "), "{}", screen.border());
+    // The next one is only lost.
+    (screen.tables.engine.gate, screen.tables.engine.drain) = (Gate::Open, None);
+    screen.tell(Msg::Connected(Reach::Attached { pid: 9 }));
+    screen.tell(Msg::EngineGone { reason: "connection closed".into(), at: last });
+    assert_eq!(header(&screen.model).engine, Engine::Gone(last));
 }
 
 #[test]
@@ -210,7 +279,7 @@ fn the_offer_to_stop_a_turn_goes_when_it_is_no_longer_true() {
     assert!(screen.model.notices.is_empty(), "another ctrl-c would not stop it");
     screen.press("ctrl-c");
     screen.tables.sessions[0] = session("console", 1);
-    screen.happens(Some(&id(1)), switchboard::domain::event::EventKind::EngineReleased);
+    screen.happens(Some(&id(1)), EventKind::EngineReleased);
     assert!(screen.model.notices.is_empty() && screen.model.armed.is_none(), "the turn has ended");
 }
 
@@ -239,7 +308,12 @@ fn the_card_of_a_second_stop_names_nobody_whose_turn_ended_in_the_first() {
     };
     let waited = screen.tables.engine.drain.clone().unwrap().waits_for;
     status(&mut screen, &|drain| drain.waits_for.clear());
-    assert_eq!(screen.model.drained, ["console"]);
+    assert_eq!(Waited::names(&screen.model.drained), "console");
+    // An answer that was on its way knows less: nothing is done twice, and what runs is not done.
+    status(&mut screen, &|drain| drain.waits_for.clone_from(&waited));
+    assert!(screen.model.drained.is_empty());
+    status(&mut screen, &|drain| drain.waits_for.clear());
+    assert_eq!(Waited::names(&screen.model.drained), "console");
     // The restart that followed: the next thing heard is another drain, for the same session.
     status(&mut screen, &|drain| {
         drain.since = noon() + chrono::TimeDelta::seconds(60);

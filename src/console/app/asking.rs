@@ -5,9 +5,10 @@ use super::focus::Focus;
 use super::model::Link;
 use super::msg::{Effect, Leave, Reach, Tone};
 use super::overlay::{Button, CardKind, Confirm, Deed, Overlay, Viewer};
-use super::{Model, acts, approvals, completing, job_editor, notices, panes, words, writing};
-use crate::domain::api::Command;
+use super::{Model, acts, approvals, border, completing, job_editor, notices, panes, words, writing};
+use crate::domain::api::{Command, Drain, Waited};
 use crate::domain::queue::Intent;
+use crate::domain::recovery::AfterStop;
 use crate::domain::sanitize::{many_lines, one_line};
 
 /// A card takes keys so long after it got the focus: a key meant for what was there before is not its.
@@ -46,12 +47,11 @@ const LEFT_RUNNING: &str = "Left running, it goes on in this terminal without a 
 
 /// Asks how to leave.
 pub(super) fn ask_quit(model: &mut Model) {
+    if let Some(drain) = model.drain().cloned() {
+        return ask_in_drain(model, &drain);
+    }
     let running = model.overview.as_ref().map_or(0, |overview| overview.running);
-    let turns = match running {
-        0 => "No turn runs".to_owned(),
-        1 => "1 turn runs".to_owned(),
-        running => format!("{} turns run", words::thousands(running as u64)),
-    };
+    let turns = turns(running);
     let cancel = button("cancel", Action::No, Deed::Nothing);
     let (question, detail, buttons) = match &model.link {
         Link::Gone { .. } | Link::Up(Reach::StoreOnly) => (
@@ -78,6 +78,44 @@ pub(super) fn ask_quit(model: &mut Model) {
         ),
     };
     open_question(model, question, &detail, buttons);
+}
+
+/// Asks how to leave while the engine stops: leaving takes nothing back.
+fn ask_in_drain(model: &mut Model, drain: &Drain) {
+    let (does, leave) = match drain.then {
+        AfterStop::End => ("stops", "leave while it stops"),
+        AfterStop::Restart => ("restarts", "leave while it restarts"),
+    };
+    let waits = match drain.waits_for.len() {
+        0 => "Nothing runs any more.".to_owned(),
+        _ => format!(
+            "It waits for {}; what still runs when its time is over is cut.",
+            Waited::names(&drain.waits_for)
+        ),
+    };
+    let goes_on = match model.link {
+        Link::Up(Reach::Here) => "Left, it goes on with that in this terminal, without a screen.",
+        _ => "Left, it goes on with that elsewhere.",
+    };
+    let deed = match model.link {
+        Link::Up(Reach::Here) => Deed::LeaveRunning,
+        _ => Deed::Detach,
+    };
+    let mut buttons = vec![button("cancel", Action::No, Deed::Nothing), button(leave, Action::Yes, deed)];
+    if border::locked(model).is_none() {
+        buttons.push(button("cut now", Action::CutNow, Deed::CutNow));
+        buttons.push(button("keep running", Action::KeepRunning, Deed::KeepRunning));
+    }
+    let question = format!("The engine {does} already ({}). Leave this screen?", drain.why);
+    open_question(model, &question, &format!("{waits} {goes_on}"), buttons);
+}
+
+fn turns(running: usize) -> String {
+    match running {
+        0 => "No turn runs".to_owned(),
+        1 => "1 turn runs".to_owned(),
+        running => format!("{} turns run", words::thousands(running as u64)),
+    }
 }
 
 /// Shows a text.
@@ -178,10 +216,18 @@ fn do_deed(model: &mut Model, deed: Deed) {
             let why = "asked in the engine's own window".to_owned();
             acts::act(model, Command::Stop { why });
         }
+        Deed::CutNow => acts::act(model, Command::CutNow),
+        Deed::KeepRunning => keep_running(model),
         Deed::LeaveRunning => leave(model, Leave::EngineGoesOn),
         Deed::Detach => leave(model, Leave::Detached),
         Deed::Leave => leave(model, Leave::Stopped),
     }
+}
+
+/// Calls the stop off.
+fn keep_running(model: &mut Model) {
+    model.memory.quitting = false;
+    acts::act(model, Command::KeepRunning);
 }
 
 fn leave(model: &mut Model, how: Leave) {
@@ -235,10 +281,7 @@ fn press_card(model: &mut Model, action: Action) -> bool {
     }
     match action {
         Action::CutNow => acts::act(model, Command::CutNow),
-        Action::KeepRunning => {
-            model.memory.quitting = false;
-            acts::act(model, Command::KeepRunning);
-        }
+        Action::KeepRunning => keep_running(model),
         Action::CardReconnect => reconnect(model),
         Action::CardStartHere => start_here(model),
         _ => panes::out(model),
@@ -296,9 +339,9 @@ fn stop_or_quit(model: &mut Model) {
             .filter(|turn| !turn.stopping)
             .map(|turn| (row.row.session.id.clone(), turn.turn))
     });
-    let Some((session, turn)) = turn.filter(|_| super::border::locked(model).is_none()) else {
-        return ask_quit(model);
-    };
+    // In a drain the next key would be meant for the engine: what a person stops there is not resumed.
+    let may_stop = border::locked(model).is_none() && model.drain().is_none();
+    let Some((session, turn)) = turn.filter(|_| may_stop) else { return ask_quit(model) };
     match model.armed.take() {
         Some(armed) if armed.turn == turn && armed.until > model.now => {
             acts::act(model, Command::StopTurn { session, turn: Some(turn) });

@@ -3,7 +3,7 @@
 use super::Model;
 use super::action::Action;
 use super::keymap::Context;
-use super::model::{Access, Link};
+use super::model::{Access, End, Link};
 use super::msg::Reach;
 use super::sessions::{ListRow, name_of};
 use super::typing::key_name;
@@ -61,8 +61,12 @@ pub(super) fn locked(model: &Model) -> Option<String> {
 /// That the engine is gone, and the way out: its keys are the card's, which never takes the focus.
 fn gone(model: &Model) -> String {
     let on_card = |action| model.keymap.keys_of(&[Context::Card], action).unwrap_or_default();
+    let how = match model.link {
+        Link::Gone { end: End::Stopped, .. } => "stopped",
+        _ => "gone",
+    };
     format!(
-        "engine gone: {}, then {} reconnects, {} starts it here",
+        "engine {how}: {}, then {} reconnects, {} starts it here",
         key_name(model, Action::NextNeed),
         on_card(Action::CardReconnect),
         on_card(Action::CardStartHere),

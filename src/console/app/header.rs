@@ -4,7 +4,7 @@ use super::Model;
 use super::action::Action;
 use super::border::locked;
 use super::cron::file;
-use super::model::{Access, Link};
+use super::model::{Access, End, Link};
 use super::msg::Reach;
 use super::typing::key_name;
 use crate::domain::Time;
@@ -52,6 +52,8 @@ pub enum Engine {
     StoreOnly,
     /// `ENGINE GONE at 03:12:44, screen is old`.
     Gone(Time),
+    /// `ENGINE STOPPED at 03:12:44, screen is old`: in order.
+    Stopped(Time),
 }
 
 /// What the header says now.
@@ -67,7 +69,8 @@ pub fn header(model: &Model) -> Header {
             Link::Up(Reach::Here) => Engine::Here,
             Link::Up(Reach::Attached { pid }) => Engine::Attached(*pid),
             Link::Up(Reach::StoreOnly) => Engine::StoreOnly,
-            Link::Gone { at, .. } => Engine::Gone(*at),
+            Link::Gone { at, end: End::Lost, .. } => Engine::Gone(*at),
+            Link::Gone { at, end: End::Stopped, .. } => Engine::Stopped(*at),
         },
         access: model.access,
         hold: status.and_then(|status| status.held.clone()),

@@ -16,7 +16,7 @@ use super::overlay::{Card, Overlay};
 use super::recovery::Recovery;
 use super::sessions::{ListRow, SessionList};
 use crate::domain::Time;
-use crate::domain::api::Overview;
+use crate::domain::api::{Drain, Overview, Waited};
 use crate::domain::id::{SessionKey, TurnId};
 
 /// What the screen starts with.
@@ -60,7 +60,18 @@ pub enum Link {
         reason: String,
         /// Since when.
         at: Time,
+        /// How it went.
+        end: End,
     },
+}
+
+/// How an engine that was shown went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It stopped in order, and said so.
+    Stopped,
+    /// It said nothing.
+    Lost,
 }
 
 /// How times are shown.
@@ -155,7 +166,7 @@ pub struct Model {
     /// What opened by itself.
     pub card: Option<Card>,
     /// The names of the sessions whose turns ended since the drain began; safe to show.
-    pub drained: Vec<String>,
+    pub drained: Vec<Waited>,
     /// What was just done or refused, newest last.
     pub notices: Vec<Notice>,
     /// The keys of a sequence that is not complete yet.
@@ -264,9 +275,15 @@ impl Model {
         }
     }
 
+    /// The drain, while the engine stops; none once it is gone.
+    pub fn drain(&self) -> Option<&Drain> {
+        let up = matches!(self.link, Link::Up(_));
+        self.overview.as_ref().filter(|_| up).and_then(|overview| overview.engine.drain.as_ref())
+    }
+
     /// How often something on the screen moves by itself.
     pub fn pace(&self) -> MotionPace {
-        let drains = self.overview.as_ref().is_some_and(|overview| overview.engine.drain.is_some());
+        let drains = self.drain().is_some();
         if matches!(self.link, Link::Gone { .. }) {
             return MotionPace::Minutes;
         }

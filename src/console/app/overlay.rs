@@ -4,6 +4,7 @@
 use super::action::Action;
 use super::approvals::Asked;
 use super::job_editor::{Field, JobEditor};
+use super::model::End;
 use super::msg::Ticket;
 use super::text::TextField;
 use crate::domain::Time;
@@ -173,7 +174,11 @@ pub enum Deed {
     TakeTheirs,
     /// Stops the engine in this window with the drain, and leaves when it has stopped.
     StopAndQuit,
-    /// Leaves the engine running without a screen.
+    /// Cuts what a stopping engine still waits for.
+    CutNow,
+    /// Calls the stop of the engine off.
+    KeepRunning,
+    /// Leaves the engine of this window to itself, without a screen.
     LeaveRunning,
     /// Leaves an engine that runs elsewhere.
     Detach,
@@ -263,6 +268,8 @@ pub enum CardKind {
         reason: String,
         /// Since when.
         at: Time,
+        /// How it went.
+        end: End,
         /// A way back that is being tried, in words.
         trying: Option<&'static str>,
     },

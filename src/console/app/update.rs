@@ -4,11 +4,16 @@ use super::focus::{Pane, View};
 use super::msg::{Effect, Leave, Measured, Msg, Pace, Question, Reach, Timer, Tone};
 use super::overlay::{Card, CardKind, Deed};
 use super::{
-    Model, answers, approvals, asking, away, cron, model::Link, mouse, notices, overlay::Overlay, panes,
-    replies, requests, scroll, typing, updates, walk, writing,
+    Model, answers, approvals, asking, away, cron,
+    model::{End, Link},
+    mouse, notices,
+    overlay::Overlay,
+    panes, replies, requests, scroll, typing, updates, walk, writing,
 };
 use crate::domain::Time;
+use crate::domain::api::{Drain, Waited};
 use crate::domain::recovery::AfterStop;
+use crate::domain::sanitize::one_line;
 
 /// Changes the state by what happened, and returns what is to be done, in order.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
@@ -113,6 +118,7 @@ fn fired(model: &mut Model, timer: Timer, at: Time) {
 
 fn connected(model: &mut Model, reach: Reach) {
     model.link = Link::Up(reach);
+    model.memory.engine_stopped = false;
     model.requests.forget();
     if matches!(model.card, Some(Card { kind: CardKind::Gone { .. }, .. })) {
         model.card = None;
@@ -129,25 +135,32 @@ fn gone(model: &mut Model, reason: &str, at: Time) {
         model.effects.push(Effect::Quit(Leave::Stopped));
         return;
     }
-    let reason = crate::domain::sanitize::one_line(reason).into_owned();
-    model.link = Link::Gone { reason: reason.clone(), at };
+    let (end, reason) = match model.drain().filter(|_| model.memory.engine_stopped) {
+        Some(drain) => (End::Stopped, stopped_words(drain)),
+        None => (End::Lost, one_line(reason).into_owned()),
+    };
+    let restarts = model.drain().is_some_and(|drain| drain.then == AfterStop::Restart);
+    model.link = Link::Gone { reason: reason.clone(), at, end };
     model.requests.forget();
     model.armed = None;
     // What was told was about an engine that ran, and nothing can be taken back now.
     model.notices.clear();
     model.overlays.retain(|overlay| !asks_the_engine(overlay));
-    let kind = CardKind::Gone { reason, at, trying: None };
+    let kind = CardKind::Gone { reason, at, end, trying: None };
     model.card = Some(Card::new(kind));
-    if restarts(model) {
+    if restarts {
         asking::await_restart(model);
     }
     model.dirty = true;
 }
 
-/// Whether the engine that is gone said that it comes back.
-fn restarts(model: &Model) -> bool {
-    let drain = model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
-    drain.is_some_and(|drain| drain.then == AfterStop::Restart)
+/// Who stopped an engine that stopped in order, and what that cut.
+fn stopped_words(drain: &Drain) -> String {
+    let cut = match drain.cut.is_empty() {
+        true => "nothing was cut".to_owned(),
+        false => format!("cut: {}, which the next start resumes", Waited::names(&drain.cut)),
+    };
+    format!("It stopped in order, as asked ({}); {cut}.", drain.why)
 }
 
 /// Whether an overlay is a question whose answers are all for the engine.
@@ -185,7 +198,8 @@ fn drawn(model: &mut Model, measured: Measured) {
 /// Keeps what must always hold: the focus is on something that exists, selections are in range.
 fn settle(model: &mut Model) {
     let running = model.front_row.as_ref().and_then(|row| row.row.turn.as_ref()).map(|turn| turn.turn);
-    model.armed.take_if(|armed| Some(armed.turn) != running);
+    let drains = model.drain().is_some();
+    model.armed.take_if(|armed| drains || Some(armed.turn) != running);
     notices::outdate(model);
     let list_only = model.view != View::Sessions;
     let gone = match model.pane {

@@ -41,6 +41,7 @@ fn take_event(model: &mut Model, event: &Event) {
     if is_of_alerts(&event.kind) {
         model.requests.mark(Question::Alerts, Pace::Soon);
     }
+    model.memory.engine_stopped |= matches!(event.kind, EventKind::EngineStopped { .. });
     cron::note(model, &event.kind);
     tell_delivered(model, &event.kind);
     match model.view {
@@ -161,13 +162,17 @@ pub(super) fn set_status(model: &mut Model, status: EngineStatus) {
     }
 }
 
-/// Remembers whose turns ended since the drain began.
+/// Remembers what ended since the drain began. An answer that was on its way may be older than what is
+/// known: what is waited for has not ended, and what ended did so once.
 fn note_drained(model: &mut Model, status: &EngineStatus) {
     let Some(drain) = &status.drain else { return model.drained.clear() };
-    let before = model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
-    let Some(before) = before.filter(|before| before.since == drain.since) else {
-        return model.drained.clear();
-    };
-    let ended = before.waits_for.iter().filter(|waited| !drain.waits_for.contains(waited));
-    model.drained.extend(ended.map(Waited::name));
+    let before = model.drain().filter(|before| before.since == drain.since);
+    let waited = before.map(|before| before.waits_for.clone());
+    let Some(waited) = waited else { return model.drained.clear() };
+    let known = std::mem::take(&mut model.drained).into_iter().chain(waited);
+    for ended in known.filter(|waited| !drain.waits_for.contains(waited)) {
+        if !model.drained.contains(&ended) {
+            model.drained.push(ended);
+        }
+    }
 }

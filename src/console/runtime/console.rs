@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use super::asking::{Commands, Questions};
 use super::engines::{Reached, listen, reach};
 use super::front::{Front, Manner};
+use super::moving::Moving;
 use super::timers::Timers;
 use super::{ConsoleError, ConsoleOptions, Ended, Engines};
 use crate::config::Mouse;
@@ -56,7 +57,7 @@ pub(super) struct Console {
     /// What the last frame measured.
     pub(super) measured: Measured,
     pub(super) next_minute: Instant,
-    pub(super) next_motion: Option<Instant>,
+    pub(super) moving: Moving,
 }
 
 /// Whether the engine stops.
@@ -119,7 +120,7 @@ impl Console {
             ui: Ui::new(theme, GlyphSet::of(options.glyphs)),
             measured: Measured::default(),
             next_minute: minute_from_now(),
-            next_motion: None,
+            moving: Moving::default(),
         };
         console.perform(effects)?;
         for notice in options.notices.into_iter().chain(no_theme) {
@@ -198,7 +199,7 @@ impl Console {
     /// When something is due that nobody else tells of.
     fn wake_at(&self) -> Instant {
         let frame = self.front.as_ref().and_then(Front::due);
-        let motion = self.next_motion.filter(|_| self.front.is_some());
+        let motion = self.moving.next().filter(|_| self.front.is_some());
         let question = self.questions.next_due().map(tokio::time::Instant::into_std);
         [frame, motion, self.timers.next(), question]
             .into_iter()
@@ -212,12 +213,11 @@ impl Console {
             self.tell(Msg::Fired(timer, Utc::now()), Reason::Event)?;
         }
         let minute = self.next_minute <= now;
-        let motion = self.next_motion.is_some_and(|next| next <= now);
+        let motion = self.moving.take_due(now);
         if minute {
             self.next_minute = minute_from_now();
         }
         if minute || motion {
-            self.next_motion = None;
             return self.tell(Msg::Tick(Utc::now()), Reason::Event);
         }
         Ok(())
@@ -230,7 +230,7 @@ impl Console {
         }
         let mut measured = self.measured;
         front.draw(|frame| measured = ui.draw(frame, model))?;
-        self.next_motion = self.ui.pace().map(|pace| now + pace);
+        self.moving.drawn(now, self.ui.pace());
         if measured == self.measured {
             return Ok(());
         }

@@ -10,6 +10,7 @@ mod effects;
 mod engines;
 mod front;
 mod happenings;
+mod moving;
 mod timers;
 
 use std::fs::File;

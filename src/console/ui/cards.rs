@@ -9,6 +9,7 @@ use super::text;
 use super::theme::Role;
 use super::words::second;
 use crate::console::app::action::Action;
+use crate::console::app::model::End;
 use crate::console::app::overlay::{Card, CardKind};
 use crate::console::app::sessions::ListRow;
 use crate::console::app::words::{clock, count, running};
@@ -18,7 +19,7 @@ use crate::domain::api::{Drain, Report, Waited};
 use crate::domain::recovery::AfterStop;
 use crate::domain::session::SessionState;
 
-const WIDTH: usize = 74;
+const WIDTH: usize = 76;
 const LABEL: usize = 11;
 /// A turn that said nothing for so many seconds is called silent.
 const SILENT_FROM_SECONDS: i64 = 10;
@@ -30,13 +31,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, card: &Card) {
         return;
     }
     match &card.kind {
-        CardKind::Gone { reason, at, trying } => draw_gone(paint, screen, card, reason, *at, *trying),
+        CardKind::Gone { reason, at, end, trying } => {
+            draw_gone(paint, screen, card, reason, (*end, *at), *trying);
+        }
         CardKind::Away(report) => draw_away(paint, screen, card, report),
         // It stands in its conversation.
         CardKind::Asks(_) => {}
         CardKind::Drain => {
-            let drain = paint.model.overview.as_ref().and_then(|overview| overview.engine.drain.as_ref());
-            if let Some(drain) = drain {
+            if let Some(drain) = paint.model.drain() {
                 draw_drain(paint, screen, card, drain);
             }
         }
@@ -48,7 +50,7 @@ fn draw_gone(
     screen: Rect,
     card: &Card,
     reason: &str,
-    at: Time,
+    (end, at): (End, Time),
     trying: Option<&'static str>,
 ) {
     let width = card::text_width(screen, WIDTH);
@@ -57,10 +59,14 @@ fn draw_gone(
     let button_rows = card::button_rows(&buttons, width.saturating_sub(text::width(&lead)));
     let what = "What is shown is as it was then. Nothing can be changed; drafts are kept here.";
     let height = card::rows(reason, width) + card::rows(what, width) + 1 + 1 + button_rows;
-    let title = format!("The engine is gone since {}", second(at, paint.model.zone));
+    let (title, role) = match end {
+        End::Lost => ("The engine is gone since", Role::Bad),
+        End::Stopped => ("The engine stopped at", Role::Text),
+    };
+    let title = format!("{title} {}", second(at, paint.model.zone));
     let inner = card::open(paint, screen, width, height, &title);
     let (words, below) = from_bottom(inner, to_cells(button_rows));
-    let rest = card::write(paint, words, reason, Role::Bad);
+    let rest = card::write(paint, words, reason, role);
     let rest = card::write(paint, rest, what, Role::Text);
     if let Some(trying) = trying {
         card::write(paint, rest, trying, Role::Runs);
@@ -114,7 +120,7 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let (title, next) = match drain.then {
         AfterStop::End => ("The engine stops", "by itself at the next start; runs of jobs are not repeated"),
         AfterStop::Restart => {
-            ("The engine restarts", "right after that, as this process begins anew; runs of jobs are not")
+            ("The engine restarts", "as this process begins anew; runs of jobs are not repeated")
         }
     };
     let inner = card::open(paint, screen, width, height, &format!("{title} since {since}: {why}"));
@@ -160,10 +166,10 @@ fn missed_words(model: &Model, drain: &Drain) -> Option<String> {
 }
 
 /// Whose turns ended since: as many names as one line has room for.
-fn done_words(names: &[String]) -> String {
+fn done_words(done: &[Waited]) -> String {
     const MOST: usize = 3;
-    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
+    let shown = Waited::names(&done[..done.len().min(MOST)]);
+    match done.len().saturating_sub(MOST) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

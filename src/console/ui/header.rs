@@ -13,17 +13,22 @@ use crate::console::app::header::{Engine, Header, header};
 use crate::console::app::model::Access;
 use crate::console::app::words::{age, count};
 use crate::domain::api::{CronHealth, Waited};
+use crate::domain::recovery::AfterStop;
 use crate::domain::sanitize::one_line;
+
+/// Between two parts.
+const GAP: usize = 3;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
     let header = header(model);
     let parts = parts(paint, &header, usize::from(area.width));
     let clock = format!("{} {} ", header.clock, header.zone);
+    let ellipsis = paint.canvas.glyphs.ellipsis;
     let mut pen = paint.row(area, 0);
     pen.right(&clock, Role::Text);
     // What needs a person, and what runs or can't be changed, come before it.
-    let before: usize = parts.iter().take(2).map(|(words, _)| text::width(words) + 3).sum();
+    let before: usize = parts.iter().take(2).map(|(words, _)| text::width(words) + GAP).sum();
     let fits = |engine: &String| before + text::width(engine) + 2 <= pen.room();
     if let Some(engine) = engine_words(&header.engine).into_iter().find(fits) {
         pen.right(" ", Role::Text).right(&engine, Role::Quiet);
@@ -32,12 +37,23 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     for (at, (words, role)) in parts.iter().enumerate() {
         put_part(&mut pen, at, words, *role);
     }
+    put_agent(&mut pen, &header.agent, ellipsis);
+}
+
+/// Who answers comes last: what there is no room for is cut.
+fn put_agent(pen: &mut Pen<'_>, agent: &str, ellipsis: &str) {
+    const LEAST: usize = 24;
+    let room = pen.room().saturating_sub(GAP + 1);
+    if text::width(agent) <= room || room >= LEAST {
+        pen.skip(GAP).put(&cut(agent, room, ellipsis), Role::Quiet);
+    }
 }
 
 /// Writes a part if there is room for all of it; the first one is cut rather than left out.
 fn put_part(pen: &mut Pen<'_>, at: usize, words: &str, role: Role) {
-    let gap = if at == 0 { 0 } else { 3 };
-    if at == 0 || text::width(words) + gap <= pen.room() {
+    let gap = if at == 0 { 0 } else { GAP };
+    // A blank is left before what stands right, beside the one that is always there.
+    if at == 0 || text::width(words) + gap < pen.room() {
         pen.skip(gap).put(words, role);
     }
 }
@@ -46,9 +62,16 @@ fn put_part(pen: &mut Pen<'_>, at: usize, words: &str, role: Role) {
 fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Role)> {
     let model = paint.model;
     let mut parts = Vec::new();
-    if let Engine::Gone(at) = header.engine {
-        let words = format!("ENGINE GONE at {}, screen is old", second(at, model.zone));
-        parts.push((words, Role::NeedsYou));
+    match header.engine {
+        Engine::Gone(at) => {
+            let words = format!("ENGINE GONE at {}, screen is old", second(at, model.zone));
+            parts.push((words, Role::NeedsYou));
+        }
+        Engine::Stopped(at) => {
+            let words = format!("ENGINE STOPPED at {}, screen is old", second(at, model.zone));
+            parts.push((words, Role::Warning));
+        }
+        Engine::Here | Engine::Attached(_) | Engine::StoreOnly => {}
     }
     if let Some(trouble) = &header.trouble {
         let since = minute(trouble.since, model.zone);
@@ -57,7 +80,11 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
     if let Some(drain) = &header.drain {
         paint.motion.counts_seconds();
         let left = (drain.until - model.now).num_seconds().max(0);
-        parts.push((format!("STOPPING, {left} s left"), Role::Warning));
+        let does = match drain.then {
+            AfterStop::End => "STOPPING",
+            AfterStop::Restart => "RESTARTING",
+        };
+        parts.push((format!("{does}, {left} s left"), Role::Warning));
         parts.push((still_run(&drain.waits_for), Role::Runs));
         parts.push(("no turn begins".to_owned(), Role::Text));
     }
@@ -90,7 +117,7 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
     }
     if header.drain.is_none() && model.overview.is_some() {
         parts.push(match header.running {
-            _ if matches!(header.engine, Engine::Gone(_)) => still_ran(header.running),
+            _ if matches!(header.engine, Engine::Gone(_) | Engine::Stopped(_)) => still_ran(header.running),
             0 => ("no turn runs".to_owned(), Role::Text),
             1 => ("1 turn runs".to_owned(), Role::Runs),
             n => (format!("{n} turns run"), Role::Runs),
@@ -108,7 +135,6 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
     if model.overview.is_none() && parts.is_empty() {
         parts.push(("reading".to_owned(), Role::Quiet));
     }
-    parts.push((header.agent.clone(), Role::Quiet));
     parts
 }
 
@@ -148,7 +174,7 @@ fn engine_words(engine: &Engine) -> Vec<String> {
         Engine::Here => vec!["engine: here".to_owned()],
         Engine::Attached(pid) => vec![format!("engine: attached pid {pid}"), format!("pid {pid}")],
         Engine::StoreOnly => vec!["no engine: the store as it was left".to_owned(), "no engine".to_owned()],
-        Engine::Gone(_) => Vec::new(),
+        Engine::Gone(_) | Engine::Stopped(_) => Vec::new(),
     }
 }
 
