@@ -593,6 +593,39 @@ async fn a_stop_can_be_called_off() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stop_that_has_cut_turns_can_not_be_called_off_and_the_next_start_goes_on_with_them() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.engine.command(Command::CutNow).await.unwrap();
+    let refused = world.engine.command(Command::KeepRunning).await.unwrap_err();
+    assert!(refused.to_string().contains("what still ran was cut"), "{refused}");
+    turn.obey_stop().await;
+    world.engine.stopped().await;
+    let world = world.restart(Setup::default()).await;
+    let resumed = world.agent.next_turn().await;
+    assert!(resumed.message.starts_with("This is the system, not the user."), "{}", resumed.message);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_that_was_called_off_cuts_nothing_when_its_time_is_over() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    world.engine.command(Command::KeepRunning).await.unwrap();
+    let again = world.engine.command(Command::KeepRunning).await.unwrap_err();
+    assert!(again.to_string().contains("the engine does not stop"), "{again}");
+    world.advance(120).await;
+    turn.answer("done in peace").await;
+    world.turn_ended().await;
+    assert_eq!(world.transcript("s").await, ["you: work", "agent: done in peace"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_the_agent_says_is_kept_within_a_second_and_seen_at_once() {
     let world = World::new(Setup::default()).await;
     world.send("s", "talk").await;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::value::RawValue;
 
 use super::Exit;
 use super::context::Context;
@@ -10,7 +10,7 @@ use super::output::{AsJson, Form, Out};
 use super::table::Table;
 use crate::domain::api::{Answer, Command, Query, Reply};
 use crate::domain::conversation::{HostConversation, key_of};
-use crate::domain::id::KeyError;
+use crate::domain::id::{KeyError, SessionId, SessionKey};
 
 /// The conversations of host applications, and the state they share with their runtimes
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ struct Which {
 }
 
 impl Which {
-    fn key(&self) -> Result<crate::domain::id::SessionKey, KeyError> {
+    fn key(&self) -> Result<SessionKey, KeyError> {
         key_of(&self.id, self.user.as_deref())
     }
 }
@@ -120,11 +120,26 @@ async fn show(context: &Context, which: &Which, form: Form, out: &mut Out) -> an
     Ok(Exit::Done)
 }
 
-/// The row with its state as JSON in JSON.
-fn as_json(row: &HostConversation) -> Value {
-    let state: Value = serde_json::from_str(&row.agent_state).unwrap_or(Value::Null);
-    let HostConversation { id, user, key, session, .. } = row;
-    json!({ "id": id, "user": user, "key": key, "session": session, "agent_state": state })
+/// The row as JSON, with the state in it as the host wrote it: its numbers and members are its own.
+#[derive(serde::Serialize)]
+struct Shown<'a> {
+    id: &'a str,
+    user: Option<&'a str>,
+    key: &'a SessionKey,
+    session: Option<&'a SessionId>,
+    agent_state: Option<Box<RawValue>>,
+}
+
+fn as_json(row: &HostConversation) -> Shown<'_> {
+    // Lines end only between the parts of JSON, never in one.
+    let state = row.agent_state.replace(['\n', '\r'], " ");
+    Shown {
+        id: &row.id,
+        user: row.user.as_deref(),
+        key: &row.key,
+        session: row.session.as_ref(),
+        agent_state: RawValue::from_string(state).ok(),
+    }
 }
 
 fn user(row: &HostConversation) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::conductor::Order;
 use super::shared::{STOP_WAITS, Shared, refusal};
@@ -126,11 +126,24 @@ pub(super) async fn carry_out(
             let _ = orders.try_send(Order::CutNow);
             Ok(done("cutting what still runs"))
         }
-        Command::KeepRunning => {
-            set_gate(shared, NewGate::KeepRunning).await?;
-            Ok(done("goes on"))
-        }
+        Command::KeepRunning => keep_running(shared, orders).await,
     }
+}
+
+/// Calls a stop off, unless what ran was cut already: that can't be made undone.
+async fn keep_running(shared: &Arc<Shared>, orders: &mpsc::Sender<Order>) -> Result<Reply, Refusal> {
+    let (answer, can) = oneshot::channel();
+    let _ = orders.send(Order::CallOff(answer)).await;
+    if !can.await.unwrap_or(false) {
+        let why =
+            "too late to keep the engine running: what still ran was cut; start it again when it has stopped";
+        return Err(Refusal::NothingTo(why.to_owned()));
+    }
+    let kept = set_gate(shared, NewGate::KeepRunning).await;
+    if kept.is_err() {
+        let _ = orders.send(Order::NotCalledOff).await;
+    }
+    kept.map(|()| done("goes on"))
 }
 
 async fn bring_back(shared: &Arc<Shared>, session: SessionId) -> Result<Reply, Refusal> {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -48,6 +48,10 @@ pub(super) enum Order {
     },
     /// Cut what the drain still waits for.
     CutNow,
+    /// The stop is about to be called off; answers whether it still can be.
+    CallOff(oneshot::Sender<bool>),
+    /// The stop was not called off.
+    NotCalledOff,
     /// When the next held queue of a dead backend is due.
     ProbeAt(Option<Time>),
     /// The last write was made or given up.
@@ -75,6 +79,8 @@ enum Stopping {
     No,
     /// It waits for running turns until then.
     Draining { until: Instant },
+    /// It was about to drain until then, and waits for the store to keep that it does not stop.
+    CallingOff { until: Instant },
     /// What still ran was cut; it waits for that to be kept until then.
     Cutting { until: Instant },
     /// The last write is on its way.
@@ -121,6 +127,8 @@ impl Conductor {
                 Some(order) = self.inbox.recv() => match order {
                     Order::Stop { why, then } => self.drain(&why, then, self.shared.now()),
                     Order::CutNow => self.cut(),
+                    Order::CallOff(answer) => drop(answer.send(self.call_off())),
+                    Order::NotCalledOff => self.drain_after_all(),
                     Order::ProbeAt(at) => self.plan_probe(at),
                     Order::Closed => break,
                 },
@@ -300,10 +308,22 @@ impl Conductor {
         waits_for
     }
 
-    fn go_on(&mut self) {
-        if matches!(self.stopping, Stopping::Draining { .. }) {
-            self.stopping = Stopping::No;
+    /// Nothing is cut from now on, if nothing was; where the engine does not stop the store says so.
+    fn call_off(&mut self) -> bool {
+        if let Stopping::Draining { until } = self.stopping {
+            self.stopping = Stopping::CallingOff { until };
         }
+        matches!(self.stopping, Stopping::No | Stopping::CallingOff { .. })
+    }
+
+    fn drain_after_all(&mut self) {
+        if let Stopping::CallingOff { until } = self.stopping {
+            self.stopping = Stopping::Draining { until };
+        }
+    }
+
+    fn go_on(&mut self) {
+        self.stopping = Stopping::No;
         self.shared.change_status(|status| {
             status.drain = None;
             status.gate = if status.held.is_some() { Gate::Held } else { Gate::Open };
@@ -332,7 +352,7 @@ impl Conductor {
     fn close_if_drained(&mut self) {
         let idle = || self.turns.is_empty() && *self.shared.cron.running().borrow() == 0;
         let drained = match self.stopping {
-            Stopping::No | Stopping::Closing => false,
+            Stopping::No | Stopping::CallingOff { .. } | Stopping::Closing => false,
             Stopping::Draining { .. } => idle(),
             Stopping::Cutting { until } => idle() || Instant::now() >= until,
         };

@@ -61,6 +61,8 @@ fn the_hosts_state_is_kept_byte_for_byte_and_a_turn_changes_only_what_is_ours() 
     let shown = place.done(&["conversation", "show", "ticket-7"]);
     assert!(shown.ends_with(&format!("{state}\n")), "{shown}");
     assert!(shown.contains("session   none\n"), "nobody has spoken in it: {shown}");
+    let line = place.done(&["conversation", "show", "ticket-7", "--json"]);
+    assert!(line.contains(&state.replace('\n', " ")) && line.lines().count() == 1, "{line}");
     place.done(&["send", "--conversation", "ticket-7", "--wait", "say one"]);
     let after = place.done(&["conversation", "show", "ticket-7"]);
     assert!(after.contains("\"cart\": [1, 2.50],\n \"note\": \"ä\\u00e4\""), "{after}");

@@ -119,6 +119,39 @@ async fn a_turn_that_failed_was_told_so_and_no_kill_makes_it_a_turn_that_was_cut
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_retry_after_a_resume_runs_the_words_of_the_person_again_and_not_the_systems() {
+    let before = World::new(Setup::default()).await;
+    before.send("s", "work").await;
+    let _cut = before.turn_for("work").await;
+    let mut world = after_a_crash(&before).await;
+    world.agent.next_turn().await.answer("went on").await;
+    world.event(|kind| matches!(kind, EventKind::ResumeEnded { .. })).await;
+    world.type_into("s", "/retry").await.unwrap();
+    let turn = world.turn_for("work").await;
+    assert!(turn.history.is_empty(), "{:?}", turn.history);
+    turn.answer("anew").await;
+    while world.transcript("s").await.len() < 2 {
+        world.advance(1).await;
+    }
+    assert_eq!(world.transcript("s").await, ["you: work", "agent: anew"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undo_takes_a_message_back_with_the_resume_that_went_on_with_it() {
+    let mut before = World::new(Setup::default()).await;
+    before.send("s", "first").await;
+    before.turn_for("first").await.answer("ok").await;
+    before.turn_ended().await;
+    before.send("s", "work").await;
+    let _cut = before.turn_for("work").await;
+    let mut world = after_a_crash(&before).await;
+    world.agent.next_turn().await.answer("went on").await;
+    world.event(|kind| matches!(kind, EventKind::ResumeEnded { .. })).await;
+    world.type_into("s", "/undo").await.unwrap();
+    assert_eq!(world.transcript("s").await, ["you: first", "agent: ok"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_without_a_result_is_told_as_unknown_and_never_made_again() {
     let before = World::new(Setup::default()).await;
     before.send("s", "restart the service").await;

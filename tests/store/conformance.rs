@@ -412,6 +412,18 @@ fn behind_a_closed_gate_messages_wait_and_run_when_it_opens() {
 }
 
 #[test]
+fn a_stop_that_is_called_off_takes_its_marks_away_though_the_clock_was_set_back_before_it() {
+    on_each(|bench| {
+        let session = bench.send(plain("m1", 100)).session;
+        let marker = |bench: &Bench<'_>| bench.ask(|q| q.session(&session)).unwrap().session.marker;
+        bench.step(|t| t.set_gate(&stopping(), at(5))).unwrap();
+        assert!(marker(bench).is_some());
+        bench.step(|t| t.set_gate(&NewGate::KeepRunning, at(6))).unwrap();
+        assert_eq!(marker(bench), None);
+    });
+}
+
+#[test]
 fn the_operators_hold_outlives_the_engine_and_a_stop_does_not() {
     on_each(|bench| {
         bench.step(|t| t.set_gate(&NewGate::Hold("pause".to_owned()), at(1))).unwrap();

@@ -1245,6 +1245,15 @@ impl Model {
         self.tell(session, kind, at);
     }
 
+    /// The newest `count` shown turns that were asked for, and the resumes after each.
+    fn last_asked(&self, session: &SessionId, count: usize) -> Vec<TurnId> {
+        let Some(newer) = count.checked_sub(1) else { return Vec::new() };
+        let shown = self.shown_turns(session);
+        let asked = shown.iter().enumerate().filter(|(_, turn)| !self.is_resume(**turn));
+        let first = asked.map(|(at, _)| at).rev().nth(newer).unwrap_or(0);
+        shown[first..].to_vec()
+    }
+
     fn shown_turns(&self, session: &SessionId) -> Vec<TurnId> {
         self.turns
             .iter()
@@ -1747,7 +1756,8 @@ impl Transitions for Model {
             let turn = self.kept(&session).running.unwrap();
             match gate {
                 NewGate::Stopping { mark, .. } if self.kept(&session).session.marker.is_none() => {
-                    self.mark(&session, Marker::for_resume(None, *mark, at), at);
+                    let since = at.max(self.turn(turn).began_at);
+                    self.mark(&session, Marker::for_resume(None, *mark, since), at);
                 }
                 NewGate::KeepRunning if self.by_drain(&session, turn) => {
                     self.unmark(&session, Clearing::CalledOff, at);
@@ -1904,8 +1914,7 @@ impl Transitions for Model {
     fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>> {
         self.known(session)?;
         self.refuse_during_turn(session)?;
-        let shown = self.shown_turns(session);
-        let turns = shown[shown.len().saturating_sub(count)..].to_vec();
+        let turns = self.last_asked(session, count);
         if turns.is_empty() {
             return nothing("there is no turn to take back");
         }
@@ -1940,15 +1949,16 @@ impl Transitions for Model {
         self.refuse_ended(session)?;
         self.refuse_during_turn(session)?;
         self.refuse_suspended(session)?;
-        let Some(turn) = self.shown_turns(session).pop() else {
+        let turns = self.last_asked(session, 1);
+        let Some(first) = turns.first().copied().filter(|turn| !self.is_resume(*turn)) else {
             return nothing("there is no turn to run again");
         };
-        self.turn_mut(turn).hidden = true;
+        turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = true);
         self.kept_mut(session).session.agent_session = None;
-        self.forget_summary(session, &[turn]);
-        let kind = EventKind::TurnsHidden { turns: vec![turn], hidden: Visibility::Hidden };
+        self.forget_summary(session, &turns);
+        let kind = EventKind::TurnsHidden { turns, hidden: Visibility::Hidden };
         self.tell(Some(session), kind, at);
-        let item = self.turn(turn).item;
+        let item = self.turn(first).item;
         let text = self.item_mut(item).text.clone();
         self.submit(session, &text, Intent::Plain, source, at)
     }

@@ -41,15 +41,15 @@ impl Tx<'_> {
         standing.refuse_ended()?;
         standing.refuse_during_turn()?;
         standing.refuse_suspended()?;
-        let Some(turn) = self.last_shown(&standing, 1)?.pop() else {
-            return Err(nothing_to("there is no turn to run again"));
-        };
-        let text: String = self.only(
-            "SELECT i.text FROM turns t JOIN items i ON i.id = t.item WHERE t.id = ?1",
-            (turn,),
+        let mut turns = self.last_shown(&standing, 1)?;
+        turns.reverse();
+        let text: Option<String> = self.first(
+            "SELECT i.text FROM turns t JOIN items i ON i.id = t.item WHERE t.id = ?1 AND i.source <> 'recovery'",
+            (turns.first(),),
             |row| row.get(0),
         )?;
-        self.set_visibility(&mut standing, &[turn], Visibility::Hidden, at)?;
+        let Some(text) = text else { return Err(nothing_to("there is no turn to run again")) };
+        self.set_visibility(&mut standing, &turns, Visibility::Hidden, at)?;
         self.submit(&mut standing, &Submission { text: &text, intent: Intent::Plain, source, at })
     }
 

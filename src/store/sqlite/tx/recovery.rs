@@ -390,7 +390,9 @@ impl Tx<'_> {
             if standing.key.parts().chat_type == ChatType::Job || standing.marker.is_some() {
                 continue;
             }
-            self.mark(&mut standing, Marker::for_resume(None, reason, at), at)?;
+            // The clock may have been set back since the turn began.
+            let since = standing.running.map_or(at, |running| at.max(running.began_at));
+            self.mark(&mut standing, Marker::for_resume(None, reason, since), at)?;
             self.save(&standing)?;
         }
         Ok(())

@@ -41,14 +41,18 @@ impl Tx<'_> {
         self.save(&standing)
     }
 
-    /// The newest shown turns, the newest first.
+    /// The newest `count` shown turns that were asked for, with the resumes that went on with them; the newest
+    /// first.
     pub(super) fn last_shown(&self, standing: &Standing, count: usize) -> Result<Vec<TurnId>> {
         self.rows(
-            "WITH RECURSIVE walk (id, previous, hidden) AS (
-                 SELECT id, previous, hidden FROM turns WHERE id = ?1
+            "WITH RECURSIVE walk (id, previous, hidden, counts, newer) AS (
+                 SELECT t.id, t.previous, t.hidden, t.hidden = 0 AND i.source <> 'recovery', 0
+                 FROM turns t JOIN items i ON i.id = t.item WHERE t.id = ?1 AND ?2 > 0
                  UNION ALL
-                 SELECT t.id, t.previous, t.hidden FROM walk w CROSS JOIN turns t ON t.id = w.previous)
-             SELECT id FROM walk WHERE hidden = 0 LIMIT ?2",
+                 SELECT t.id, t.previous, t.hidden, t.hidden = 0 AND i.source <> 'recovery', w.newer + w.counts
+                 FROM walk w CROSS JOIN turns t ON t.id = w.previous CROSS JOIN items i ON i.id = t.item
+                 WHERE w.newer + w.counts < ?2)
+             SELECT id FROM walk WHERE hidden = 0",
             (standing.last_turn, at_most(count)),
             |row| row.get(0),
         )
