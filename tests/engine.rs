@@ -280,7 +280,7 @@ async fn stop_holds_the_queue_keeps_what_was_said_and_continue_goes_on() {
     let (slot, _) = world.send("s", "next").await;
     let Ok(Reply::Done { words, .. }) = world.type_into("s", "/stop").await else { panic!("not stopped") };
     let expected = "stopping; the message that was next is put aside (kept); \
-                    the queue is held since /stop; /continue releases it";
+                    the queue is held; /continue releases it";
     assert_eq!(words, expected);
     turn.obey_stop().await;
     world.turn_ended().await;
@@ -311,7 +311,7 @@ async fn on_a_held_queue_a_message_runs_as_its_own_turn_and_the_hold_stays() {
     world.turn_ended().await;
     assert!(world.agent.turn_already_begun().await.is_none());
     assert_eq!(world.waiting("s").await, ["later"]);
-    assert!(world.ack("s", "/queue more").await.contains("held since /stop"));
+    assert!(world.ack("s", "/queue more").await.contains("held; /continue releases it"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -661,10 +661,11 @@ async fn items_can_be_moved_edited_and_dropped_while_they_wait_and_not_once_they
     let (c, _) = world.send("s", "/queue c").await;
     let command = |command| world.engine.command(command);
     command(Command::MoveItem { item: c, direction: Direction::Up }).await.unwrap();
-    command(Command::EditItem { item: a, text: "a better".to_owned() }).await.unwrap();
+    command(Command::EditItem { item: a, was: "a".to_owned(), text: "a better".to_owned() }).await.unwrap();
     command(Command::DropItem { item: b }).await.unwrap();
     assert_eq!(world.waiting("s").await, ["a better", "c"]);
-    let refused = command(Command::EditItem { item: running, text: "too late".to_owned() }).await;
+    let too_late = Command::EditItem { item: running, was: "work".to_owned(), text: "too late".to_owned() };
+    let refused = command(too_late).await;
     assert_eq!(refused, Err(Refusal::ItemNotWaiting(ItemState::Running)));
     turn.answer("done").await;
     assert_eq!(world.run_turns(2).await, ["a better", "c"]);
@@ -896,7 +897,10 @@ async fn a_session_is_given_up_and_taken_back_by_command() {
     assert!(world.type_into("s", "/suspend").await.is_err());
     assert!(world.type_into("s", "/continue").await.is_err(), "suspended wins");
 
-    world.type_into("s", "/unsuspend").await.unwrap();
+    let lifted = world.type_into("s", "/unsuspend").await.unwrap();
+    assert!(matches!(lifted, Reply::Done { ref words, .. } if words.contains("/continue releases it")));
+    assert_eq!(world.waiting("s").await, ["later"], "its queue is still held");
+    world.type_into("s", "/continue").await.unwrap();
     assert_eq!(world.run_turns(1).await, ["later"]);
     assert_eq!(world.id("s").await, old);
     assert!(world.type_into("s", "/unsuspend").await.is_err());

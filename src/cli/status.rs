@@ -108,6 +108,7 @@ fn turns_words(engine: &EngineStatus, clock: &Clock) -> String {
                 clock.full(held.since)
             )
         }
+        _ if engine.run.is_none() => "none begins, no engine runs".to_owned(),
         (None, None, Gate::Stopping) => "none begins, the engine stops".to_owned(),
         (None, None, _) => "begin as messages come".to_owned(),
     }

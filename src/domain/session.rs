@@ -241,7 +241,7 @@ pub struct Hold {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldReason {
-    /// `/stop` while items waited.
+    /// Items waited when the session was stopped, lifted from a suspension, or taken up again.
     Stopped,
     /// Turns in a row failed before the agent did anything; probed with back-off.
     BackendError,
@@ -261,11 +261,11 @@ impl HoldReason {
     /// The reason as it is shown, with the way out.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Stopped => "held since /stop; /continue releases it",
+            Self::Stopped => "held; /continue releases it",
             Self::BackendError => {
                 "held: the agent's backend fails; what waits is tried by itself, or by /continue"
             }
-            Self::Suspended => "held: the session is suspended; /unsuspend releases it",
+            Self::Suspended => "held: the session is suspended; /unsuspend lifts that",
             Self::BootGuard => "held for this start by the boot guard; /continue goes on",
         }
     }

@@ -10,7 +10,7 @@ use super::{cron, slash, texts};
 use crate::agent;
 use crate::config;
 use crate::domain::Time;
-use crate::domain::alert::{Acknowledgement, AlertKey};
+use crate::domain::alert::{Acknowledgement, AlertKey, left_waiting_words};
 use crate::domain::api::{Command, Direction, Reply, SessionRow};
 use crate::domain::approval::{Answer, Ending};
 use crate::domain::conversation::check_state;
@@ -21,7 +21,7 @@ use crate::domain::queue::{Destination, Intent, PutBack, Refusal, Source, check_
 use crate::domain::recovery::{AfterStop, next_cut_suspends};
 use crate::domain::slash::{Ask, Draft, parse};
 use crate::domain::turn::StopCause;
-use crate::store::{Accepted, NewGate, StoreError, Transitions};
+use crate::store::{Accepted, LeftBehind, NewGate, StoreError, Transitions};
 
 /// So many running sessions a restart looks at.
 const RUNNING: usize = 1_000;
@@ -66,10 +66,11 @@ pub(super) async fn carry_out(
             write(shared, move |store| store.move_item(item, direction, at)).await?;
             Ok(undoable("moved", Command::MoveItem { item, direction: back(direction) }))
         }
-        Command::EditItem { item, text } => {
+        Command::EditItem { item, was, text } => {
             check_text(&text)?;
-            let before = write(shared, move |store| store.edit_item(item, &text, at)).await?;
-            Ok(undoable("edited", Command::EditItem { item, text: before }))
+            let undo = Command::EditItem { item, was: text.clone(), text: was.clone() };
+            write(shared, move |store| store.edit_item(item, &was, &text, at)).await?;
+            Ok(undoable("edited", undo))
         }
         Command::DropItem { item } => {
             let back = write(shared, move |store| store.drop_item(item, at)).await?;
@@ -152,8 +153,19 @@ async fn bring_back(shared: &Arc<Shared>, session: SessionId) -> Result<Reply, R
     let Some(row) = row else { return Err(Refusal::NoSuchSession(session.to_string())) };
     let key = row.session.key;
     let left = write(shared, move |store| store.switch_session(&key, &session, at)).await?;
-    let undo = left.map(|session| Box::new(Command::BringBack { session }));
-    Ok(Reply::Done { words: "brought back".to_owned(), undo })
+    let words = switched("brought back", left.as_ref());
+    let undo = left.map(|left| Box::new(Command::BringBack { session: left.session }));
+    Ok(Reply::Done { words, undo })
+}
+
+/// That another session is live, and what waits in the one before.
+pub(super) fn switched(done: &str, left: Option<&LeftBehind>) -> String {
+    match left {
+        Some(LeftBehind { session, items: items @ 1.. }) => {
+            format!("{done}; {}", left_waiting_words(session, *items))
+        }
+        _ => done.to_owned(),
+    }
 }
 
 /// Answers what an agent asks.
@@ -266,8 +278,11 @@ pub(super) async fn suspend(shared: &Arc<Shared>, session: SessionId, at: Time) 
 }
 
 pub(super) async fn unsuspend(shared: &Arc<Shared>, session: SessionId, at: Time) -> Result<Reply, Refusal> {
-    write(shared, move |store| store.unsuspend_session(&session, at)).await?;
-    Ok(done("no longer suspended"))
+    let held = write(shared, move |store| store.unsuspend_session(&session, at)).await?;
+    Ok(done(match held {
+        0 => "no longer suspended",
+        _ => "no longer suspended; what waits stays held, /continue releases it",
+    }))
 }
 
 /// A stop is kept first, so that the log tells who asked. A store that can't be written must not

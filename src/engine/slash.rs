@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::commands::{accept, accepted, done, restart, settle, suspend, undoable, unsuspend, write};
+use super::commands::{
+    accept, accepted, done, restart, settle, suspend, switched, undoable, unsuspend, write,
+};
 use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::{cron, export, texts};
@@ -190,8 +192,8 @@ async fn resume(shared: &Arc<Shared>, key: SessionKey, wanted: String) -> Result
         _ => return Err(Refusal::Ambiguous { wanted, candidates: candidates(&found) }),
     };
     let (at, of, resumed) = (shared.now(), key.clone(), session.clone());
-    write(shared, move |store| store.switch_session(&of, &resumed, at).map(|_| ())).await?;
-    Ok(Reply::Session { key, session, words: "resumed".to_owned() })
+    let left = write(shared, move |store| store.switch_session(&of, &resumed, at)).await?;
+    Ok(Reply::Session { key, session, words: switched("resumed", left.as_ref()) })
 }
 
 /// A session that is named as lists show it, without a title: by its key or its chat.

@@ -90,14 +90,19 @@ pub trait Transitions: JobTransitions {
         at: Time,
     ) -> Result<()>;
 
-    /// Moves the items that a reset by itself had left in `from` to the tail of the queue of the session
+    /// Moves the items that were left waiting in `from` to the tail of the queue of the session
     /// that is live under its key now, in their order. Refuses if there is none of either.
     fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>>;
 
     /// Makes `wanted` live under `key` again and ends what was live there (`SessionSwitch`), which it
-    /// returns; what still waited there is cleared with the reason. Refuses during a turn, if `wanted` is live under another key, or if it already is the current one.
-    fn switch_session(&mut self, key: &SessionKey, wanted: &SessionId, at: Time)
-    -> Result<Option<SessionId>>;
+    /// returns; what still waited there is cleared with the reason and an alert. What was left waiting in
+    /// `wanted` waits again, held. Refuses during a turn, if `wanted` is live under another key, or if it already is the current one.
+    fn switch_session(
+        &mut self,
+        key: &SessionKey,
+        wanted: &SessionId,
+        at: Time,
+    ) -> Result<Option<LeftBehind>>;
 
     /// Goes on with a session: with what was cut off, if it is marked for that, and with its held queue.
     /// Refuses if it is neither, or suspended.
@@ -115,8 +120,8 @@ pub trait Transitions: JobTransitions {
     /// Moves a waiting item by one place within the overflow queue.
     fn move_item(&mut self, item: ItemId, direction: Direction, at: Time) -> Result<()>;
 
-    /// Changes a waiting item's text and returns the text before.
-    fn edit_item(&mut self, item: ItemId, text: &str, at: Time) -> Result<String>;
+    /// Changes a waiting item's text, if it still says what it `was`.
+    fn edit_item(&mut self, item: ItemId, was: &str, text: &str, at: Time) -> Result<()>;
 
     /// Takes a waiting item out as `cleared`. Returns what puts it back where it stood.
     fn drop_item(&mut self, item: ItemId, at: Time) -> Result<PutBack>;
@@ -167,8 +172,9 @@ pub trait Transitions: JobTransitions {
     /// Gives a session up: its turn is told to stop, its queue is held, its next message starts anew.
     fn suspend_session(&mut self, session: &SessionId, at: Time) -> Result<()>;
 
-    /// Takes a suspension back: the same session goes on, and its count of cuts is 0 again.
-    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()>;
+    /// Takes a suspension back: the same session is usable again, and its count of cuts is 0. What waits in
+    /// it, the slot's message first, stays held as after `/stop`; returns how many that are.
+    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<usize>;
 
     /// Records a sign of life of the run that has this home, and renews the leases of its turns.
     fn stamp_run(&mut self, at: Time) -> Result<()>;
@@ -370,6 +376,15 @@ pub struct Stopped {
     pub cleared: Option<ItemId>,
     /// What the queue stands still for now.
     pub hold: Option<HoldReason>,
+}
+
+/// A session that another took the place of, by `/resume`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// The session.
+    pub session: SessionId,
+    /// How many items still waited in it.
+    pub items: usize,
 }
 
 /// What an agent asks.

@@ -182,7 +182,9 @@ fn a_killed_engine_leaves_everything_and_the_next_one_goes_on() {
     engine.kill();
     // Without an engine the store tells the same.
     assert_eq!(kept(&place), before);
-    assert!(place.done(&["status"]).starts_with("engine    none runs; this is what is kept\n"));
+    let status = place.done(&["status"]);
+    assert!(status.starts_with("engine    none runs; this is what is kept\n"), "{status}");
+    assert!(status.contains("none begins, "), "{status}");
 
     let engine = place.serve(&[]);
     let waiting = place.json(&["queue"]);

@@ -7,7 +7,7 @@ use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::api::{Command, Direction, EngineHold, Reply};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ItemId;
-use switchboard::domain::queue::{Gate, ItemState, Lane};
+use switchboard::domain::queue::{Gate, ItemState, Lane, Refusal};
 
 use crate::support::screen::{Screen, id, item, key, noon, running, session};
 
@@ -118,8 +118,12 @@ fn clearing_asks_with_the_count_and_holds_the_session_it_was_asked_for() {
 fn an_edit_is_saved_or_says_why_not_and_is_never_lost_by_esc() {
     let mut screen = busy();
     screen.press("e").types(" please").press("F2");
-    let edited = Command::EditItem { item: ItemId(1), text: "make it shorter please".to_owned() };
-    assert_eq!(screen.acts(), [&edited]);
+    let edited = |was: &str| Command::EditItem {
+        item: ItemId(1),
+        was: was.to_owned(),
+        text: "make it shorter please".to_owned(),
+    };
+    assert_eq!(screen.acts(), [&edited("make it shorter")]);
     screen.replies(Err(Failure::Refused("refused: the item is running".into())));
     let Some(Overlay::ItemEditor(editor)) = screen.model.overlays.last() else { panic!("the editor closed") };
     assert_eq!(editor.failed.as_deref(), Some("refused: the item is running"));
@@ -130,6 +134,27 @@ fn an_edit_is_saved_or_says_why_not_and_is_never_lost_by_esc() {
     assert!(screen.model.overlays.is_empty());
     screen.press("e esc");
     assert!(screen.model.overlays.is_empty(), "an unchanged text asks nothing");
+}
+
+#[test]
+fn an_edit_of_what_another_console_changed_meanwhile_is_refused_once_and_then_meant() {
+    let mut screen = busy();
+    screen.press("e").types(" please");
+    screen.tables.items[0].item.text = "make it longer".to_owned();
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let edited = |was: &str| Command::EditItem {
+        item: ItemId(1),
+        was: was.to_owned(),
+        text: "make it shorter please".to_owned(),
+    };
+    screen.press("F2");
+    assert_eq!(screen.acts().last(), Some(&&edited("make it shorter")));
+    let refused = Refusal::ItemEdited { now: "make it longer".to_owned() }.to_string();
+    screen.replies(Err(Failure::Refused(refused.clone())));
+    let Some(Overlay::ItemEditor(editor)) = screen.model.overlays.last() else { panic!("the editor closed") };
+    assert_eq!(editor.failed, Some(refused));
+    screen.press("F2");
+    assert_eq!(screen.acts().last(), Some(&&edited("make it longer")));
 }
 
 #[test]

@@ -71,6 +71,8 @@ async fn a_session_whose_turn_never_ends_is_given_up_at_the_third_kill_and_the_o
     assert_eq!(world.overview().await.needs_you, 1);
 
     world.type_into("poisoned", "/unsuspend").await.unwrap();
+    assert_eq!(world.waiting("poisoned").await, ["then publish it"], "its queue is still held");
+    world.type_into("poisoned", "/continue").await.unwrap();
     assert_eq!(world.run_turns(1).await, ["then publish it"]);
     assert_eq!(world.row("poisoned").await.session.id, row.session.id, "the same memory goes on");
 }

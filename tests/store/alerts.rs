@@ -4,13 +4,19 @@ use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, Rai
 use switchboard::domain::api::EventPage;
 use switchboard::domain::event::{EventKind, Level};
 use switchboard::domain::id::{SessionId, TurnId};
+use switchboard::domain::queue::ItemState;
 use switchboard::domain::recovery::{FoundReceipt, Limits, Receipt};
 use switchboard::domain::session::{HoldReason, SessionState};
-use switchboard::domain::turn::Outcome;
+use switchboard::domain::turn::{Outcome, StopCause};
 
 use crate::conformance::{Bench, failed, on_each, refused};
 use crate::given::{LIMITS, at, end, key, message, queued, run};
-use switchboard::store::NewRun;
+use switchboard::store::{LeftBehind, NewRun};
+
+/// What the alerts that need a person are about.
+fn about(bench: &Bench<'_>) -> Vec<Subject> {
+    open(bench).into_iter().map(|alert| alert.subject).collect()
+}
 
 fn open(bench: &Bench<'_>) -> Vec<Alert> {
     bench.ask(|q| q.alerts(10))
@@ -255,6 +261,35 @@ fn what_was_left_waiting_needs_nobody_once_its_own_session_is_taken_up_again() {
         assert_eq!(need_you(bench), 1);
         bench.step(|t| t.switch_session(&key("a"), &first, at(6))).unwrap();
         assert_eq!(open(bench), []);
+        let row = bench.ask(|q| q.session(&first)).unwrap();
+        let hold = row.session.hold.map(|hold| hold.reason);
+        assert_eq!((row.queued, hold), (1, Some(HoldReason::Stopped)), "it waits there again");
+    });
+}
+
+#[test]
+fn what_waits_when_a_resume_goes_elsewhere_needs_you_and_can_be_moved_or_taken_up_again() {
+    on_each(|bench| {
+        let first = bench.send(message("a", "one", 1)).session;
+        bench.finish_all(&first);
+        let second = SessionId::new(at(2), 2);
+        bench.step(|t| t.reset_session(&key("a"), &second, None, at(2))).unwrap();
+        bench.send(message("a", "two", 3));
+        let later = bench.send(queued("a", "later", 4)).item;
+        bench.step(|t| t.request_stop(&second, None, StopCause::Operator, at(5))).unwrap();
+        let stopped = Outcome::Interrupted { cause: StopCause::Operator };
+        bench.finish(end(bench.running(&second).unwrap(), stopped, 6));
+
+        let left = bench.step(|t| t.switch_session(&key("a"), &first, at(7))).unwrap();
+        assert_eq!(left, Some(LeftBehind { session: second.clone(), items: 1 }));
+        assert_eq!(about(bench), [Subject::Session(first.clone())]);
+        bench.step(|t| t.switch_session(&key("a"), &second, at(8))).unwrap();
+        assert_eq!((bench.state(later), about(bench)), (ItemState::Waiting, vec![]));
+        assert_eq!(bench.running(&second), None, "its queue is held as before");
+
+        bench.step(|t| t.switch_session(&key("a"), &first, at(9))).unwrap();
+        assert_eq!(bench.step(|t| t.carry_over(&second, at(10))).unwrap(), [later]);
+        assert_eq!((bench.state(later), about(bench)), (ItemState::Running, vec![]));
     });
 }
 

@@ -444,12 +444,14 @@ fn the_operator_moves_edits_drops_and_switches_waiting_items_and_no_others() {
         bench.step(|t| t.move_item(items[2], Direction::Up, at(3))).unwrap();
         bench.step(|t| t.move_item(items[2], Direction::Up, at(3))).unwrap();
         refused(bench.step(|t| t.move_item(items[2], Direction::Up, at(3))));
-        assert_eq!(bench.step(|t| t.edit_item(items[0], "A2", at(3))).unwrap(), "A");
+        bench.step(|t| t.edit_item(items[0], "A", "A2", at(3))).unwrap();
+        let late = bench.step(|t| t.edit_item(items[0], "A", "A3", at(3)));
+        assert_eq!(refused(late), Refusal::ItemEdited { now: "A2".to_owned() });
         bench.step(|t| t.drop_item(items[1], at(3))).unwrap();
         bench.step(|t| t.switch_lane(items[0], at(3))).unwrap();
         let row = bench.ask(|q| q.session(&first.session)).unwrap();
         assert_eq!((row.slot.unwrap().text.as_str(), row.queued), ("A2", 1));
-        let running = bench.step(|t| t.edit_item(first.item, "late", at(4)));
+        let running = bench.step(|t| t.edit_item(first.item, "m1", "late", at(4)));
         assert_eq!(refused(running), Refusal::ItemNotWaiting(ItemState::Running));
         refused(bench.step(|t| t.switch_lane(items[2], at(4))));
         bench.finish_all(&first.session);
@@ -735,6 +737,22 @@ fn an_item_put_into_the_slot_of_a_held_session_runs() {
         bench.step(|t| t.switch_lane(item, at(5))).unwrap();
         assert_eq!(bench.state(item), ItemState::Running);
         assert_eq!(bench.ask(|q| q.item(item)).unwrap().lane, Lane::Slot);
+    });
+}
+
+#[test]
+fn what_was_cut_is_done_when_a_resume_answers_it_though_one_before_that_failed() {
+    on_each(|bench| {
+        let cut = bench.send(plain("m1", 1));
+        bench.step(|t| t.open_run(&run(2, 2))).unwrap();
+        let resume = |bench: &mut Bench<'_>| bench.running(&cut.session).unwrap();
+        let first = resume(bench);
+        bench.finish(end(first, failed(), 3));
+        assert_eq!(bench.state(cut.item), ItemState::Interrupted);
+        bench.step(|t| t.release_queue(&cut.session, "/continue", at(4))).unwrap();
+        let second = resume(bench);
+        bench.finish(end(second, Outcome::Done, 5));
+        assert_eq!(bench.state(cut.item), ItemState::Done);
     });
 }
 

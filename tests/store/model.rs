@@ -30,16 +30,16 @@ use switchboard::domain::recovery::{
     resume_message, room,
 };
 use switchboard::domain::reset::{
-    Background, Mark, Notice, ResetFacts, ResetMode, ResetReason, ToldBlock, TurnNow,
-    Verdict as ResetVerdict, Work, decide, forecast, reset_notice,
+    Background, LEFT_BY_SWITCH, Mark, Notice, ResetFacts, ResetMode, ResetReason, ToldBlock, TurnNow,
+    Verdict as ResetVerdict, Work, decide, forecast, left_waiting_notes, reset_notice,
 };
 use switchboard::domain::session::{
     AgentSession, Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
 use switchboard::domain::turn::{Begun, Outcome, Output, Reach, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
-    Accepted, Counts, Defaults, NewApproval, NewGate, NewMessage, NewRun, Opened, Post, Queries, Result,
-    Stopped, StoreError, Transitions,
+    Accepted, Counts, Defaults, LeftBehind, NewApproval, NewGate, NewMessage, NewRun, Opened, Post, Queries,
+    Result, Stopped, StoreError, Transitions,
 };
 
 #[derive(Debug, Clone)]
@@ -816,12 +816,14 @@ impl Model {
     fn settle_answered(&mut self, resume: TurnId) {
         let session = self.turn(resume).session.clone();
         let before = |turn: &&Turn| turn.session == session && !turn.is_place && turn.id < resume;
+        let is_cut = |turn: &Turn| matches!(turn.cut, Some(StopCause::Shutdown | StopCause::Crash));
         let cut: Vec<Turn> = self
             .turns
             .iter()
             .rev()
             .filter(before)
-            .take_while(|turn| matches!(turn.cut, Some(StopCause::Shutdown | StopCause::Crash)))
+            .take_while(|turn| is_cut(turn) || self.is_resume(turn.id) && turn.state != TurnState::Done)
+            .filter(|turn| is_cut(turn))
             .cloned()
             .collect();
         for item in cut.iter().flat_map(|turn| turn.handed.iter().map(|(item, _)| *item).chain([turn.item])) {
@@ -870,6 +872,28 @@ impl Model {
         if !matches!(held, Some(HoldReason::Stopped | HoldReason::Suspended)) {
             self.hold_queue(session, Hold { reason: HoldReason::Stopped, since: at, probe_at: None }, at);
         }
+    }
+
+    /// What was left waiting in a session when another took its place, in its order.
+    fn left_waiting(&self, session: &SessionId) -> Vec<ItemId> {
+        let notes = left_waiting_notes();
+        let left = |id: &&ItemId| {
+            self.items.iter().any(|item| {
+                item.id == **id
+                    && item.session == *session
+                    && item.state == ItemState::Cleared
+                    && item.note.as_deref().is_some_and(|note| notes.contains(&note))
+            })
+        };
+        self.kept(session).left.iter().filter(left).copied().collect()
+    }
+
+    fn put_slot_first(&mut self, session: &SessionId, item: ItemId, at: Time) {
+        let kept = self.kept_mut(session);
+        kept.slot = None;
+        kept.queue.insert(0, item);
+        self.item_mut(item).lane = Lane::Queue;
+        self.tell(Some(session), EventKind::Moved { item, lane: Lane::Queue, position: 1 }, at);
     }
 
     fn release(&mut self, session: &SessionId, by: &str, at: Time) {
@@ -1588,23 +1612,14 @@ impl Transitions for Model {
 
     fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>> {
         self.known(from)?;
-        let notes = ResetReason::ALL.map(ResetReason::left_waiting);
-        let left = |item: &&Item| {
-            item.session == *from
-                && item.state == ItemState::Cleared
-                && item.note.as_deref().is_some_and(|note| notes.contains(&note))
-        };
-        let mut left: Vec<Item> = self.items.iter().filter(left).cloned().collect();
-        if left.is_empty() {
-            return nothing(&format!("a reset left nothing waiting in session {from}"));
+        let items = self.left_waiting(from);
+        if items.is_empty() {
+            return nothing(&format!("nothing was left waiting in session {from}"));
         }
-        let order = &self.kept(from).left;
-        left.sort_by_key(|item| order.iter().position(|id| *id == item.id));
         let live = self.at_key(&self.kept(from).session.key).filter(|live| live != from);
         let Some(live) = live else {
             return nothing(&format!("no session follows {from}; its items can be put back there"));
         };
-        let items: Vec<ItemId> = left.iter().map(|item| item.id).collect();
         for id in &items {
             self.settle(*id, ItemState::Waiting, None);
             let row = self.item_mut(*id);
@@ -1624,7 +1639,7 @@ impl Transitions for Model {
         key: &SessionKey,
         wanted: &SessionId,
         at: Time,
-    ) -> Result<Option<SessionId>> {
+    ) -> Result<Option<LeftBehind>> {
         self.known(wanted)?;
         let chosen = self.kept(wanted).session.clone();
         if chosen.ended.is_none() && chosen.key == *key {
@@ -1634,12 +1649,14 @@ impl Transitions for Model {
             return refuse(Refusal::LiveElsewhere(chosen.key.to_string()));
         }
         self.resolve(&AlertKey::left_waiting(wanted), at);
-        let left = self.at_key(key);
-        if let Some(current) = &left {
-            self.refuse_during_turn(current)?;
-            let waiting = self.waiting(current);
-            self.clear(current, &waiting, "left waiting when /resume went to another session", at);
-            self.end_session(current, EndReason::SessionSwitch, Clearing::Reset, wanted, at);
+        let mut left = None;
+        if let Some(current) = self.at_key(key) {
+            self.refuse_during_turn(&current)?;
+            let waiting = self.waiting(&current);
+            self.kept_mut(&current).left.clone_from(&waiting);
+            self.clear(&current, &waiting, LEFT_BY_SWITCH, at);
+            self.end_session(&current, EndReason::SessionSwitch, Clearing::Reset, wanted, at);
+            left = Some(LeftBehind { session: current, items: waiting.len() });
         }
         if let Some(title) = &chosen.title {
             self.title_taken(title, wanted)?;
@@ -1649,6 +1666,20 @@ impl Transitions for Model {
         kept.session.began_at = at;
         kept.session.key = key.clone();
         self.tell(Some(wanted), EventKind::SessionResumed { key: key.clone() }, at);
+        let again = self.left_waiting(wanted);
+        for id in &again {
+            self.settle(*id, ItemState::Waiting, None);
+            self.item_mut(*id).lane = Lane::Queue;
+            self.kept_mut(wanted).queue.push(*id);
+            self.tell(Some(wanted), EventKind::Restored { item: *id, lane: Lane::Queue }, at);
+        }
+        if !again.is_empty() {
+            self.hold_stopped(wanted, at);
+        }
+        if let Some(LeftBehind { session, items: items @ 1.. }) = &left {
+            let alert = left_waiting(session, wanted, self.kept(wanted).session.name(), *items);
+            self.raise(&alert, at);
+        }
         Ok(left)
     }
 
@@ -1684,7 +1715,7 @@ impl Transitions for Model {
         Ok(())
     }
 
-    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<usize> {
         self.known(session)?;
         if !matches!(self.kept(session).session.marker, Some(Marker::Suspended(_))) {
             return nothing("this session is not suspended");
@@ -1695,8 +1726,14 @@ impl Transitions for Model {
         if kept.session.hold.is_some_and(|hold| hold.reason == HoldReason::Suspended) {
             self.release(session, "/unsuspend", at);
         }
-        self.begin_next(session, at);
-        Ok(())
+        if let Some(item) = self.kept(session).slot {
+            self.put_slot_first(session, item, at);
+        }
+        let queued = self.kept(session).queue.len();
+        if queued > 0 {
+            self.hold_stopped(session, at);
+        }
+        Ok(queued)
     }
 
     fn stamp_run(&mut self, at: Time) -> Result<()> {
@@ -1792,11 +1829,14 @@ impl Transitions for Model {
         Ok(())
     }
 
-    fn edit_item(&mut self, id: ItemId, text: &str, at: Time) -> Result<String> {
+    fn edit_item(&mut self, id: ItemId, was: &str, text: &str, at: Time) -> Result<()> {
         let item = self.waiting_item(id)?;
+        if item.text != was {
+            return refuse(Refusal::ItemEdited { now: excerpt(&item.text) });
+        }
         self.item_mut(id).text = text.to_owned();
         self.tell(Some(&item.session), EventKind::Edited { item: id }, at);
-        Ok(item.text)
+        Ok(())
     }
 
     fn drop_item(&mut self, id: ItemId, at: Time) -> Result<PutBack> {
@@ -1853,12 +1893,8 @@ impl Transitions for Model {
     fn switch_lane(&mut self, id: ItemId, at: Time) -> Result<()> {
         let item = self.waiting_item(id)?;
         let kept = self.kept_mut(&item.session);
-        let (lane, position) = match item.lane {
-            Lane::Slot => {
-                kept.slot = None;
-                kept.queue.insert(0, id);
-                (Lane::Queue, 1)
-            }
+        match item.lane {
+            Lane::Slot => self.put_slot_first(&item.session, id, at),
             Lane::Queue if kept.slot.is_some() => {
                 let why = "the slot is taken; move its message to the queue first";
                 return refuse(Refusal::ItemPlace(why.to_owned()));
@@ -1866,11 +1902,14 @@ impl Transitions for Model {
             Lane::Queue => {
                 kept.queue.retain(|other| *other != id);
                 kept.slot = Some(id);
-                (Lane::Slot, 0)
+                self.item_mut(id).lane = Lane::Slot;
+                self.tell(
+                    Some(&item.session),
+                    EventKind::Moved { item: id, lane: Lane::Slot, position: 0 },
+                    at,
+                );
             }
-        };
-        self.item_mut(id).lane = lane;
-        self.tell(Some(&item.session), EventKind::Moved { item: id, lane, position }, at);
+        }
         self.begin_next(&item.session, at);
         Ok(())
     }

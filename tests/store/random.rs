@@ -21,7 +21,7 @@ use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{ApprovalId, ExecutionId, ItemId, RunId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
-use switchboard::domain::queue::{BusyMode, Destination, Intent, ItemState, PutBack, Source};
+use switchboard::domain::queue::{BusyMode, Destination, Intent, Item, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
 use switchboard::domain::session::{AgentSession, HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
@@ -65,7 +65,7 @@ enum Op {
     Probe,
     Gate(NewGate),
     Move { item: usize, direction: Direction },
-    Edit { item: usize },
+    Edit { item: usize, read_before: bool },
     Drop { item: usize },
     DropAndUndo { item: usize },
     Restore { first: usize, second: usize },
@@ -210,7 +210,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => Just(Op::Probe),
         3 => gate.prop_map(Op::Gate),
         2 => (n(), direction).prop_map(|(item, direction)| Op::Move { item, direction }),
-        1 => n().prop_map(|item| Op::Edit { item }),
+        1 => (n(), any::<bool>()).prop_map(|(item, read_before)| Op::Edit { item, read_before }),
         2 => n().prop_map(|item| Op::Drop { item }),
         2 => n().prop_map(|item| Op::DropAndUndo { item }),
         3 => (n(), n()).prop_map(|(first, second)| Op::Restore { first, second }),
@@ -322,7 +322,7 @@ struct Choices {
     sessions: Vec<SessionId>,
     running: Vec<TurnId>,
     turns: Vec<TurnId>,
-    items: Vec<ItemId>,
+    items: Vec<Item>,
     handed: Vec<ItemId>,
     alerts: Vec<Alert>,
     jobs: Vec<JobId>,
@@ -357,7 +357,7 @@ fn show<T: std::fmt::Debug>(outcome: Result<T>) -> String {
 fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
     let now = at(c.seconds);
     let session = |n: usize| pick(&c.sessions, n).unwrap_or_else(|| SessionId::new(at(0), 0));
-    let item = |n: usize| pick(&c.items, n).unwrap_or(ItemId(1));
+    let item = |n: usize| pick(&c.items, n).map_or(ItemId(1), |item| item.id);
     let fresh = SessionId::new(now, c.step);
     let said = |text: String| Ok(text);
     match op {
@@ -428,7 +428,9 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             store.release_queue(&session(*n), "/continue", now).map(|()| String::new())
         }
         Op::Suspend { session: n } => store.suspend_session(&session(*n), now).map(|()| String::new()),
-        Op::Unsuspend { session: n } => store.unsuspend_session(&session(*n), now).map(|()| String::new()),
+        Op::Unsuspend { session: n } => {
+            store.unsuspend_session(&session(*n), now).map(|held| format!("{held}"))
+        }
         Op::Stamp => store.stamp_run(now).map(|()| String::new()),
         Op::Look => store.note_look(now).map(|()| String::new()),
         Op::KeepProcess { turn, pid } => match pick(&c.turns, *turn) {
@@ -451,7 +453,14 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::Probe => store.probe_queues(now).map(|next| format!("{next:?}")),
         Op::Gate(gate) => store.set_gate(gate, now).map(|()| String::new()),
         Op::Move { item: n, direction } => store.move_item(item(*n), *direction, now).map(|()| String::new()),
-        Op::Edit { item: n } => store.edit_item(item(*n), &format!("edited in {}", c.step), now),
+        Op::Edit { item: n, read_before } => {
+            let was = match pick(&c.items, *n) {
+                Some(item) if *read_before => item.text,
+                _ => "what it said before".to_owned(),
+            };
+            let text = format!("edited in {}", c.step);
+            store.edit_item(item(*n), &was, &text, now).map(|()| String::new())
+        }
         Op::Drop { item: n } => store.drop_item(item(*n), now).map(|back| format!("{back:?}")),
         Op::DropAndUndo { item: n } => {
             let back = store.drop_item(item(*n), now)?;
@@ -680,7 +689,7 @@ fn check(ops: &[Op], path: &Path) -> std::result::Result<(), TestCaseError> {
         let choices = Choices {
             sessions: model.session_ids(),
             turns: model.turn_ids(),
-            items: model.items().iter().map(|item| item.id).collect(),
+            items: model.items().to_vec(),
             handed: running.iter().flat_map(|turn| model.handed_to(*turn)).collect(),
             running,
             alerts: model.alerts(usize::MAX).unwrap(),

@@ -12,7 +12,7 @@ use switchboard::domain::reset::{Background, Blocker, Notice, ResetMode, ResetRe
 use switchboard::domain::session::{Beginning, EndReason, HoldReason};
 use switchboard::domain::turn::{Outcome, StopCause};
 use switchboard::store::sqlite::Database;
-use switchboard::store::{NewGate, NewMessage};
+use switchboard::store::{LeftBehind, NewGate, NewMessage};
 
 use crate::conformance::{Bench, on_each, refused};
 use crate::given::{at, end, key, message, queued, rule, run};
@@ -176,7 +176,7 @@ fn what_still_waited_is_cleared_with_an_alert_and_can_be_moved_to_the_new_memory
         assert_eq!(bench.worked_on(&new), ["two", "first to run", "second to run", "third to run"]);
         assert_eq!(bench.worked_on(&old), ["one"]);
         let again = refused(bench.step(|t| t.carry_over(&old, at(26 * HOUR + 3))));
-        assert!(again.to_string().contains("left nothing waiting"), "{again}");
+        assert!(again.to_string().contains("nothing was left waiting"), "{again}");
     });
 }
 
@@ -197,7 +197,7 @@ fn what_was_left_is_not_moved_where_the_old_memory_is_live_again() {
         let (old, _) = with_waiting(bench);
         let new = bench.send(by(IDLE, "two", 26 * HOUR)).session;
         let left = bench.step(|t| t.switch_session(&key("a"), &old, at(26 * HOUR + 1))).unwrap();
-        assert_eq!(left, Some(new));
+        assert_eq!(left, Some(LeftBehind { session: new, items: 1 }));
         let refusal = refused(bench.step(|t| t.carry_over(&old, at(26 * HOUR + 2))));
         assert!(matches!(refusal, Refusal::NothingTo(_)), "{refusal}");
     });
@@ -266,7 +266,9 @@ fn a_suspended_session_runs_nothing_that_is_put_back_or_tried_again() {
         assert!(retried.to_string().contains("suspended"), "{retried}");
         let hold = bench.ask(|q| q.session(&session)).unwrap().session.hold.unwrap();
         assert_eq!(hold.reason, HoldReason::Suspended);
-        bench.step(|t| t.unsuspend_session(&session, at(10))).unwrap();
+        assert_eq!(bench.step(|t| t.unsuspend_session(&session, at(10))).unwrap(), 1);
+        assert_eq!(bench.state(slot), ItemState::Waiting, "what waits is still held");
+        bench.step(|t| t.release_queue(&session, "/continue", at(11))).unwrap();
         assert_eq!(bench.state(slot), ItemState::Running);
     });
 }

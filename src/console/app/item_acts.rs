@@ -107,6 +107,7 @@ fn edit(model: &mut Model, row: &ItemRow) {
         session_name: row.session_name.clone(),
         text,
         before,
+        was: row.row.item.text.clone(),
         failed: None,
         saving: None,
     }));
@@ -119,12 +120,21 @@ pub(super) fn save(model: &mut Model) {
         model.overlays.pop();
         return;
     }
+    // Who was told that it was edited elsewhere, and to what, means it.
+    let now = editor.failed.as_ref().and_then(|_| listed(model, editor.item));
+    let was = now.unwrap_or_else(|| editor.was.clone());
     let (item, text) = (editor.item, editor.text.text());
-    let ticket = acts::command(model, Purpose::EditItem, Command::EditItem { item, text });
+    let ticket = acts::command(model, Purpose::EditItem, Command::EditItem { item, was, text });
     if let Some(Overlay::ItemEditor(editor)) = model.overlays.last_mut() {
         editor.saving = Some(ticket);
         editor.failed = None;
     }
+}
+
+/// The text of an item as the lists have it now.
+fn listed(model: &Model, item: ItemId) -> Option<String> {
+    let rows = model.backlog.rows.iter().chain(&model.queue.rows);
+    rows.rev().find(|row| row.id() == item).map(|row| row.row.item.text.clone())
 }
 
 /// Selects an item in the list that shows it.

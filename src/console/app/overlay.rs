@@ -206,8 +206,10 @@ pub struct ItemEditor {
     pub session_name: String,
     /// The text.
     pub text: TextField,
-    /// The text before.
+    /// The text before, as the field shows it.
     pub(super) before: String,
+    /// The text before, as it is kept.
+    pub(super) was: String,
     /// Why it could not be saved.
     pub failed: Option<String>,
     /// The save that is on its way.

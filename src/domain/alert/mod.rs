@@ -23,7 +23,7 @@ use super::queue::Refusal;
 
 pub use self::job::{AlertChange, by_cron_event, by_failures, by_job_event, by_nobodys_records};
 pub use self::key::{AlertKey, BadAlertKey};
-pub use self::session::{SessionAlarm, blocked_reset, boot_guard, left_waiting};
+pub use self::session::{SessionAlarm, blocked_reset, boot_guard, left_waiting, left_waiting_words};
 
 /// After how long a telling that failed is tried again, if the next one is not due before.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5 * 60);

@@ -72,19 +72,21 @@ pub fn blocked_reset(session: &SessionId, name: &str, block: &ToldBlock) -> NewA
     }
 }
 
-/// The alert of items that a reset by itself left waiting in `from`, for the session that follows it.
+/// The alert of items that were left waiting in `from`, for the session that took its place.
 pub fn left_waiting(from: &SessionId, follows: &SessionId, name: &str, items: usize) -> NewAlert {
     NewAlert {
         key: AlertKey::left_waiting(from),
         subject: Subject::Session(follows.clone()),
-        words: format!(
-            "{}: a reset left {} waiting in {from} (kept, can be moved here)",
-            one_line(name),
-            count(items, "item")
-        ),
+        words: format!("{}: {}", one_line(name), left_waiting_words(from, items)),
         times: None,
         by: RaisedBy::Itself,
     }
+}
+
+/// `3 items were left waiting in …`, and what can be done.
+pub fn left_waiting_words(from: &SessionId, items: usize) -> String {
+    let were = if items == 1 { "was" } else { "were" };
+    format!("{} {were} left waiting in {from} (kept, can be moved here)", count(items, "item"))
 }
 
 /// The alert of a boot guard that holds sessions after so many unclean starts in a row.

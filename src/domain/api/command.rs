@@ -80,6 +80,8 @@ pub enum Command {
     EditItem {
         /// The item.
         item: ItemId,
+        /// The text as it was read. An item that says something else by now is not changed.
+        was: String,
         /// Its new text.
         text: String,
     },

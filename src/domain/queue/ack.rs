@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(words(queued(3, None, Gate::Open, false)), "queued, 3rd of 3");
         assert_eq!(
             words(queued(2, Some(HoldReason::Stopped), Gate::Open, false)),
-            "queued, 2nd of 3, held since /stop; /continue releases it"
+            "queued, 2nd of 3, held; /continue releases it"
         );
         assert_eq!(
             words(queued(1, None, Gate::Held, true)),

@@ -74,6 +74,12 @@ pub enum Refusal {
     /// The item does not wait where the operation needs it.
     #[error("refused: {0}")]
     ItemPlace(String),
+    /// Somebody else changed the item's text since it was read.
+    #[error("refused: it was edited elsewhere meanwhile and says now: {now}")]
+    ItemEdited {
+        /// The beginning of its text.
+        now: String,
+    },
     /// No such item.
     #[error("refused: there is no item {0}")]
     NoSuchItem(ItemId),

@@ -22,7 +22,16 @@ impl ResetReason {
     }
 
     /// Every reason.
-    pub const ALL: [Self; 3] = [Self::Idle, Self::Daily, Self::Suspended];
+    const ALL: [Self; 3] = [Self::Idle, Self::Daily, Self::Suspended];
+}
+
+/// The note of an item that still waited when `/resume` went to another session.
+pub const LEFT_BY_SWITCH: &str = "left waiting when /resume went to another session";
+
+/// The notes of items that were left waiting in a session when another took its place.
+pub fn left_waiting_notes() -> [&'static str; 4] {
+    let [idle, daily, suspended] = ResetReason::ALL.map(ResetReason::left_waiting);
+    [idle, daily, suspended, LEFT_BY_SWITCH]
 }
 
 /// A block that was told, and how it stood then.

@@ -4,7 +4,7 @@ use super::standing::Standing;
 use super::{Tx, out_of_place};
 use crate::domain::Time;
 use crate::domain::api::Direction;
-use crate::domain::event::EventKind;
+use crate::domain::event::{EventKind, excerpt};
 use crate::domain::id::{ItemId, SessionId};
 use crate::domain::queue::{Destination, ItemState, Lane, PutBack, Refusal};
 use crate::store::Result;
@@ -52,14 +52,16 @@ impl Tx<'_> {
         self.save(&standing)
     }
 
-    pub(super) fn edit_item(&mut self, item: ItemId, text: &str, at: Time) -> Result<String> {
+    pub(super) fn edit_item(&mut self, item: ItemId, was: &str, text: &str, at: Time) -> Result<()> {
         let place = self.waiting_place(item)?;
         let mut standing = self.standing(&place.session)?;
-        let before = self.only("SELECT text FROM items WHERE id = ?1", (item,), |row| row.get(0))?;
+        let now: String = self.only("SELECT text FROM items WHERE id = ?1", (item,), |row| row.get(0))?;
+        if now != was {
+            return Err(Refusal::ItemEdited { now: excerpt(&now) }.into());
+        }
         self.execute("UPDATE items SET text = ?2 WHERE id = ?1", (item, text))?;
         self.tell_of(&mut standing, EventKind::Edited { item }, at)?;
-        self.save(&standing)?;
-        Ok(before)
+        self.save(&standing)
     }
 
     pub(super) fn drop_item(&mut self, item: ItemId, at: Time) -> Result<PutBack> {
@@ -114,26 +116,30 @@ impl Tx<'_> {
     pub(super) fn switch_lane(&mut self, item: ItemId, at: Time) -> Result<()> {
         let place = self.waiting_place(item)?;
         let mut standing = self.standing(&place.session)?;
-        let (lane, position, shown) = match place.lane {
-            Lane::Slot => {
-                standing.slot = None;
-                standing.queued += 1;
-                (Lane::Queue, self.head_position(&place.session)?, 1)
-            }
+        match place.lane {
+            Lane::Slot => self.put_slot_first(&mut standing, item, at)?,
             Lane::Queue if standing.slot.is_some() => {
                 return Err(out_of_place("the slot is taken; move its message to the queue first"));
             }
             Lane::Queue => {
                 standing.slot = Some(item);
                 standing.queued -= 1;
-                (Lane::Slot, 0, 0)
+                self.execute("UPDATE items SET lane = 'slot', position = 0 WHERE id = ?1", (item,))?;
+                self.tell_of(&mut standing, EventKind::Moved { item, lane: Lane::Slot, position: 0 }, at)?;
             }
-        };
-        self.execute("UPDATE items SET lane = ?2, position = ?3 WHERE id = ?1", (item, lane, position))?;
-        self.tell_of(&mut standing, EventKind::Moved { item, lane, position: shown }, at)?;
+        }
         // In a held queue the slot moves where the queue does not.
         self.begin_next(&mut standing, at)?;
         self.save(&standing)
+    }
+
+    /// Moves the slot's message to the head of the queue.
+    pub(super) fn put_slot_first(&mut self, standing: &mut Standing, item: ItemId, at: Time) -> Result<()> {
+        standing.slot = None;
+        standing.queued += 1;
+        let position = self.head_position(&standing.id)?;
+        self.execute("UPDATE items SET lane = 'queue', position = ?2 WHERE id = ?1", (item, position))?;
+        self.tell_of(standing, EventKind::Moved { item, lane: Lane::Queue, position: 1 }, at).map(|_| ())
     }
 
     pub(super) fn clear_queue(&mut self, session: &SessionId, at: Time) -> Result<Vec<PutBack>> {

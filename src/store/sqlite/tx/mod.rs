@@ -39,7 +39,8 @@ use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
 use crate::domain::session::AgentSession;
 use crate::domain::turn::{Output, StopCause, TurnEnd};
 use crate::store::{
-    Accepted, NewApproval, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError, Transitions,
+    Accepted, LeftBehind, NewApproval, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError,
+    Transitions,
 };
 
 /// An open transaction, with the events that its steps have told so far.
@@ -157,7 +158,7 @@ impl Transitions for Tx<'_> {
         key: &SessionKey,
         wanted: &SessionId,
         at: Time,
-    ) -> Result<Option<SessionId>> {
+    ) -> Result<Option<LeftBehind>> {
         self.switch_session(key, wanted, at)
     }
 
@@ -177,8 +178,8 @@ impl Transitions for Tx<'_> {
         self.move_item(item, direction, at)
     }
 
-    fn edit_item(&mut self, item: ItemId, text: &str, at: Time) -> Result<String> {
-        self.edit_item(item, text, at)
+    fn edit_item(&mut self, item: ItemId, was: &str, text: &str, at: Time) -> Result<()> {
+        self.edit_item(item, was, text, at)
     }
 
     fn drop_item(&mut self, item: ItemId, at: Time) -> Result<PutBack> {
@@ -245,7 +246,7 @@ impl Transitions for Tx<'_> {
         self.suspend_session(session, at)
     }
 
-    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+    fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<usize> {
         self.unsuspend_session(session, at)
     }
 

@@ -19,7 +19,7 @@ use crate::domain::recovery::{
     Start, Verdict, last_exit, plan, resume_line, resume_message, room,
 };
 use crate::domain::session::{Hold, HoldReason, SessionState};
-use crate::domain::turn::{Outcome, StopCause, TurnState};
+use crate::domain::turn::{Outcome, StopCause};
 use crate::store::{NewRun, Result};
 
 /// Whether a turn that ended had gone on with what was cut off.
@@ -326,23 +326,27 @@ impl Tx<'_> {
         Ok(resume)
     }
 
-    /// What was cut right before an answered resume is done: the resume answered it.
+    /// What was cut right before an answered resume is done: the resume answered it. Resumes between that
+    /// failed were tries at the same.
     fn settle_answered(&mut self, resume: TurnId) -> Result<()> {
-        const BEFORE: &str = "SELECT id, item, state, end_cause FROM turns WHERE id = (SELECT previous FROM turns WHERE id = ?1)";
+        const BEFORE: &str = "SELECT t.id, t.item, t.end_cause, i.source = 'recovery' AND t.state <> 'done'
+             FROM turns t JOIN items i ON i.id = t.item WHERE t.id = (SELECT previous FROM turns WHERE id = ?1)";
         let mut turn = resume;
         loop {
             let before = self.first(BEFORE, (turn,), |row| {
-                Ok((row.get(0)?, row.get::<_, ItemId>(1)?, row.get(2)?, row.get::<_, Option<StopCause>>(3)?))
+                let cause = row.get::<_, Option<StopCause>>(2)?;
+                Ok((row.get(0)?, row.get::<_, ItemId>(1)?, cause, row.get::<_, bool>(3)?))
             })?;
-            let Some((cut, item, TurnState::Interrupted, Some(StopCause::Shutdown | StopCause::Crash))) =
-                before
-            else {
-                return Ok(());
+            turn = match before {
+                Some((cut, item, Some(StopCause::Shutdown | StopCause::Crash), _)) => {
+                    for item in self.steered_items(cut)?.into_iter().chain([item]) {
+                        self.settle(item, ItemState::Done, Some(ANSWERED_BY_RESUME))?;
+                    }
+                    cut
+                }
+                Some((tried, _, _, true)) => tried,
+                _ => return Ok(()),
             };
-            for item in self.steered_items(cut)?.into_iter().chain([item]) {
-                self.settle(item, ItemState::Done, Some(ANSWERED_BY_RESUME))?;
-            }
-            turn = cut;
         }
     }
 
@@ -439,7 +443,7 @@ impl Tx<'_> {
         self.save(&standing)
     }
 
-    pub(super) fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<()> {
+    pub(super) fn unsuspend_session(&mut self, session: &SessionId, at: Time) -> Result<usize> {
         let mut standing = self.standing(session)?;
         if !matches!(standing.marker, Some(Marker::Suspended(_))) {
             return Err(nothing_to("this session is not suspended"));
@@ -449,8 +453,14 @@ impl Tx<'_> {
         if standing.hold.is_some_and(|hold| hold.reason == HoldReason::Suspended) {
             self.release(&mut standing, "/unsuspend", at)?;
         }
-        self.begin_next(&mut standing, at)?;
-        self.save(&standing)
+        if let Some(item) = standing.slot {
+            self.put_slot_first(&mut standing, item, at)?;
+        }
+        if standing.queued > 0 {
+            self.hold_stopped(&mut standing, at)?;
+        }
+        self.save(&standing)?;
+        Ok(standing.queued)
     }
 
     pub(super) fn stamp_run(&mut self, at: Time) -> Result<()> {

@@ -12,9 +12,10 @@ use crate::domain::alert::{AlertKey, blocked_reset, left_waiting};
 use crate::domain::event::EventKind;
 use crate::domain::id::{ItemId, SessionId};
 use crate::domain::marker::Clearing;
+use crate::domain::queue::Lane;
 use crate::domain::reset::{
     Block, Mark, Notice, ResetFacts, ResetMode, ResetReason, ToldBlock, TurnNow, Verdict, decide, forecast,
-    reset_notice,
+    left_waiting_notes, reset_notice,
 };
 use crate::domain::session::{Beginning, EndReason};
 use crate::domain::turn::StopCause;
@@ -140,15 +141,9 @@ impl Tx<'_> {
 
     pub(super) fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>> {
         let old = self.standing(from)?;
-        let [idle, daily, suspended] = ResetReason::ALL.map(ResetReason::left_waiting);
-        let items: Vec<ItemId> = self.rows(
-            "SELECT id FROM items WHERE session = ?1 AND state = 'cleared' AND note IN (?2, ?3, ?4)
-             ORDER BY lane DESC, position",
-            (from, idle, daily, suspended),
-            |row| row.get(0),
-        )?;
+        let items = self.left_waiting(from)?;
         if items.is_empty() {
-            return Err(nothing_to(format!("a reset left nothing waiting in session {from}")));
+            return Err(nothing_to(format!("nothing was left waiting in session {from}")));
         }
         let live = self.standing_at(&old.key)?.filter(|live| live.id != old.id);
         let Some(mut live) = live else {
@@ -169,5 +164,34 @@ impl Tx<'_> {
         self.begin_next(&mut live, at)?;
         self.save(&live)?;
         Ok(items)
+    }
+
+    /// Puts what was left waiting in a session that is taken up again to the end of its queue, which is held:
+    /// it waited for a person's word then, too.
+    pub(super) fn take_up_left(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        let left = self.left_waiting(&standing.id)?;
+        for item in &left {
+            let position = self.tail_position(&standing.id)?;
+            self.execute(
+                "UPDATE items SET state = 'waiting', lane = 'queue', position = ?2, note = NULL WHERE id = ?1",
+                (item, position),
+            )?;
+            standing.queued += 1;
+            self.tell_of(standing, EventKind::Restored { item: *item, lane: Lane::Queue }, at)?;
+        }
+        match left.is_empty() {
+            true => Ok(()),
+            false => self.hold_stopped(standing, at),
+        }
+    }
+
+    fn left_waiting(&self, session: &SessionId) -> Result<Vec<ItemId>> {
+        let [idle, daily, suspended, switch] = left_waiting_notes();
+        self.rows(
+            "SELECT id FROM items WHERE session = ?1 AND state = 'cleared' AND note IN (?2, ?3, ?4, ?5)
+             ORDER BY lane DESC, position",
+            (session, idle, daily, suspended, switch),
+            |row| row.get(0),
+        )
     }
 }

@@ -6,14 +6,15 @@ use super::super::columns::Millis;
 use super::Tx;
 use super::standing::Standing;
 use crate::domain::Time;
-use crate::domain::alert::AlertKey;
+use crate::domain::alert::{AlertKey, left_waiting};
 use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, SessionKey, TurnId};
 use crate::domain::marker::Clearing;
 use crate::domain::queue::{BusyMode, Refusal};
+use crate::domain::reset::LEFT_BY_SWITCH;
 use crate::domain::session::{AgentSession, Beginning, EndReason, SessionState};
 use crate::domain::turn::StopCause;
-use crate::store::Result;
+use crate::store::{LeftBehind, Result};
 
 /// A session that is to be made.
 pub(super) struct NewSession<'a> {
@@ -79,7 +80,7 @@ impl Tx<'_> {
         key: &SessionKey,
         wanted: &SessionId,
         at: Time,
-    ) -> Result<Option<SessionId>> {
+    ) -> Result<Option<LeftBehind>> {
         let mut chosen = self.standing(wanted)?;
         if chosen.live {
             return Err(if chosen.key == *key {
@@ -88,14 +89,13 @@ impl Tx<'_> {
                 Refusal::LiveElsewhere(chosen.key.to_string()).into()
             });
         }
-        // What was left waiting in it is at hand again.
         self.resolve_alert(&AlertKey::left_waiting(wanted), at)?;
         let left = match self.standing_at(key)? {
             Some(mut current) => {
                 current.refuse_during_turn()?;
-                self.clear_waiting(&mut current, "left waiting when /resume went to another session", at)?;
+                let items = self.clear_waiting(&mut current, LEFT_BY_SWITCH, at)?.len();
                 self.end_session(&mut current, EndReason::SessionSwitch, Clearing::Reset, wanted, at)?;
-                Some(current.id)
+                Some(LeftBehind { session: current.id, items })
             }
             None => {
                 self.execute("UPDATE house SET live_sessions = live_sessions + 1", ())?;
@@ -111,6 +111,11 @@ impl Tx<'_> {
         )?;
         chosen.live = true;
         self.tell_of(&mut chosen, EventKind::SessionResumed { key: key.clone() }, at)?;
+        self.take_up_left(&mut chosen, at)?;
+        if let Some(LeftBehind { session, items: items @ 1.. }) = &left {
+            let alert = left_waiting(session, wanted, chosen.name(), *items);
+            self.raise_of(&mut chosen, &alert, at)?;
+        }
         self.save(&chosen)?;
         Ok(left)
     }
