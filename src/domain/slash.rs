@@ -304,9 +304,13 @@ pub const TABLE: &[Spec] = &[
     spec("suspend", "", "give this session up: its next message starts anew", Allowed, |text| {
         bare(text, Slash::Suspend)
     }),
-    spec("unsuspend", "", "take a suspension back: the same session is usable again, what waits stays held", Allowed, |text| {
-        bare(text, Slash::Unsuspend)
-    }),
+    spec(
+        "unsuspend",
+        "",
+        "take a suspension back: the same session is usable again, what waits stays held",
+        Allowed,
+        |text| bare(text, Slash::Unsuspend),
+    ),
     Spec {
         choices: &[
             ("list", "the jobs, the most urgent first"),

@@ -99,13 +99,14 @@ fn model(place: &Place, policy: &str, command: &str) -> std::net::TcpListener {
         let then = json!({"choices": [{"delta": {"content": "done"}, "finish_reason": "stop"}]});
         let mut replies = vec![first].into_iter().chain(std::iter::repeat(then));
         while let Ok((stream, _)) = serving.accept() {
-            answer(stream, &replies.next().unwrap());
+            answer(stream, &mut replies);
         }
     });
     listener
 }
 
-fn answer(mut stream: std::net::TcpStream, event: &Value) {
+/// Answers a request to the model with the next reply; its list of models is none of this server's.
+fn answer(mut stream: std::net::TcpStream, replies: &mut dyn Iterator<Item = Value>) {
     use std::io::{Read, Write};
     let (mut request, mut piece) = (Vec::new(), [0; 65_536]);
     loop {
@@ -119,7 +120,11 @@ fn answer(mut stream: std::net::TcpStream, event: &Value) {
             break;
         }
     }
-    let body = format!("data: {event}\n\ndata: [DONE]\n\n");
+    if request.starts_with(b"GET") {
+        let _ = write!(stream, "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+        return;
+    }
+    let body = format!("data: {}\n\ndata: [DONE]\n\n", replies.next().unwrap());
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
     // The engine may be killed by now.
     let _ = write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len());
