@@ -67,6 +67,7 @@ fn fill(path: &Path, cut: u32) {
                             outcome: Outcome::Done,
                             tail: Vec::new(),
                             usage: Usage::default(),
+                            context: None,
                             model: None,
                             steered: Vec::new(),
                             did_anything: true,

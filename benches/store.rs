@@ -282,6 +282,7 @@ fn end(turn: TurnId) -> TurnEnd {
             text: "Clear, with a light wind from the west until nightfall.".to_owned(),
         }],
         usage: Usage { input: 30, output: 12, ..Usage::default() },
+        context: None,
         model: Some("bench".to_owned()),
         steered: Vec::new(),
         did_anything: true,

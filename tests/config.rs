@@ -52,6 +52,7 @@ fn every_setting_reaches_the_configuration() {
     for setting in TABLE {
         let other = match setting.takes {
             Takes::Whole { default, min, .. } => if default == min { min + 1 } else { min }.to_string(),
+            Takes::Amount { .. } => "0.25".to_owned(),
             Takes::Switch { default, .. } => (!default).to_string(),
             Takes::Choice { default, words, .. } => {
                 format!("{:?}", words.iter().find(|word| **word != default).unwrap())

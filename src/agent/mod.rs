@@ -27,7 +27,7 @@ use crate::config::{AgentConfig, BackendKind};
 use crate::domain::Time;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
-use crate::domain::session::{AgentSession, Usage};
+use crate::domain::session::{AgentSession, ContextUse, Usage};
 use crate::domain::talk::Shortened;
 
 pub use alert_command::{AlertCommand, NotTold};
@@ -164,6 +164,8 @@ pub enum AgentEvent {
     Steered(ItemId),
     /// Tokens were used; added up over the turn.
     Usage(Usage),
+    /// How full the model's window was with the last request.
+    Context(ContextUse),
     /// The model that answers.
     Model(String),
     /// The agent's own session in which the turn runs: its next handle is given it.

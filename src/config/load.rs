@@ -260,7 +260,7 @@ impl Reading<'_> {
         let section = format!("{}.", table.of.section());
         let mut special = config.clone();
         for setting in table.of.overridden() {
-            let key = format!("{}.{}.{}", table.of.key, table.name, setting.name());
+            let key = format!("{}.{}.{}", table.of.key, table.of.names.written(table.name), setting.name());
             let (value, origin) = match table.values.get(setting.key) {
                 Some(given) => self.given(&key, setting, given, &mut special),
                 None => general(setting, values),
@@ -388,7 +388,8 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
                 workdir: None,
                 terminal_timeout: Duration::ZERO,
                 max_steps: 0,
-                context_tokens: None,
+                facts: ModelFacts::default(),
+                models: BTreeMap::new(),
                 compact_at_percent: 0,
             },
             acp: AcpConfig {

@@ -29,12 +29,25 @@ pub struct Overrides {
 pub enum Names {
     /// Any platform.
     Platforms,
+    /// Any model.
+    Models,
     /// A few words.
     Words(&'static [&'static str]),
 }
 
 /// Every section of tables that the operator names, in the order of the documentation.
 pub const OVERRIDES: &[Overrides] = &[
+    Overrides {
+        key: "agent.openai.models",
+        about: "What is so of one model, for /model and scheduled tasks that name it. Of one without a table only what the server tells is known.",
+        names: Names::Models,
+        settings: &["context_tokens", "price_input", "price_output", "price_cached"],
+        example: ("\"qwen3:32b\"", "{ context_tokens = 32768, price_input = 0.2, price_output = 0.6 }"),
+        keep: |config, model, special| {
+            config.agent.openai.models.insert(model.to_owned(), special.agent.openai.facts);
+            Some(())
+        },
+    },
     Overrides {
         key: "session_reset.platforms",
         about: "The policy of one platform, which goes before all others.",
@@ -95,14 +108,23 @@ impl Names {
     pub fn allow(&self, name: &str) -> bool {
         match self {
             Self::Platforms => is_platform_name(name),
+            Self::Models => !name.trim().is_empty(),
             Self::Words(words) => words.contains(&name),
+        }
+    }
+
+    /// The name as it stands in a key.
+    pub(super) fn written(&self, name: &str) -> String {
+        match self {
+            Self::Models => toml::Value::String(name.to_owned()).to_string(),
+            Self::Platforms | Self::Words(_) => name.to_owned(),
         }
     }
 
     /// The word that may be meant.
     pub(super) fn near(&self, name: &str) -> Option<&'static str> {
         match self {
-            Self::Platforms => None,
+            Self::Platforms | Self::Models => None,
             Self::Words(words) => nearest(name, words.iter().copied()),
         }
     }
@@ -111,6 +133,7 @@ impl Names {
     pub fn allowed(&self) -> String {
         match self {
             Self::Platforms => "a platform (letters, digits, _ and -)".to_owned(),
+            Self::Models => "a model as the server knows it, in quotes".to_owned(),
             Self::Words(words) => Takes::one_of(words),
         }
     }

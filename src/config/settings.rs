@@ -1,5 +1,6 @@
 //! The settings, typed: what the rest of the house reads.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use crate::domain::event::Level;
 use crate::domain::queue::BusyMode;
 use crate::domain::recovery::Limits;
 use crate::domain::reset::ResetPolicies;
+use crate::domain::spending::Price;
 
 /// All settings of a home. Made by the loader, which has checked every value.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,10 +133,29 @@ pub struct OpenAiConfig {
     pub terminal_timeout: Duration,
     /// How often in a turn the model may go on after tool calls (`max_steps`).
     pub max_steps: u32,
-    /// How many tokens the model takes at once (`context_tokens`); none: what the server tells.
-    pub context_tokens: Option<u64>,
+    /// What is known of the model (`context_tokens`, `price_input`, `price_output`, `price_cached`).
+    pub facts: ModelFacts,
+    /// The same of others that are asked for by name (`[agent.openai.models.NAME]`).
+    pub models: BTreeMap<String, ModelFacts>,
     /// From which part of that on a conversation is sent shorter (`compact_at_percent`).
     pub compact_at_percent: u64,
+}
+
+impl OpenAiConfig {
+    /// What is known of a model; nothing of one that the settings don't name.
+    pub fn facts_of(&self, model: &str) -> ModelFacts {
+        let own = (model == self.model).then_some(self.facts);
+        self.models.get(model).copied().or(own).unwrap_or_default()
+    }
+}
+
+/// What the operator knows of a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelFacts {
+    /// How many tokens it takes at once; none: what the server tells.
+    pub context_tokens: Option<u64>,
+    /// What its tokens cost.
+    pub price: Price,
 }
 
 /// The `acp` backend.

@@ -40,6 +40,11 @@ pub enum Takes {
         /// Keeps it.
         put: fn(&mut Config, u64),
     },
+    /// An amount of money, by default 0.
+    Amount {
+        /// Keeps it, in millionths.
+        put: fn(&mut Config, u64),
+    },
     /// `true` or `false`.
     Switch {
         /// Where nothing is set.
@@ -278,13 +283,30 @@ pub const TABLE: &[Setting] = &[
         "agent.openai.context_tokens",
         "How many tokens the model takes at once. 0: what the server's list of models tells (llama.cpp, vLLM and some others do); where it tells nothing the size is not known, and a conversation is sent shorter only after the server refused it as too long.",
         whole(0, 0, 1_000_000_000, |config, n| {
-            config.agent.openai.context_tokens = Some(n).filter(|n| *n > 0)
+            config.agent.openai.facts.context_tokens = Some(n).filter(|n| *n > 0)
         }),
     ),
     setting(
         "agent.openai.compact_at_percent",
         "From how much of that on a conversation is sent shorter: old results of tools are left out, then a summary by the model stands for its middle. What is kept of it stays whole.",
         whole(80, 10, 95, |config, percent| config.agent.openai.compact_at_percent = percent),
+    ),
+    setting(
+        "agent.openai.price_input",
+        "What a million tokens cost that the model reads, in your currency, as your provider says; 0: nothing, or not known. What is used is priced when it is used.",
+        Takes::Amount { put: |config, amount| config.agent.openai.facts.price.input = amount },
+    ),
+    setting(
+        "agent.openai.price_output",
+        "The same for tokens that the model writes.",
+        Takes::Amount { put: |config, amount| config.agent.openai.facts.price.output = amount },
+    ),
+    setting(
+        "agent.openai.price_cached",
+        "The same for those of the tokens it reads that the server had in its cache; 0: as the others.",
+        Takes::Amount {
+            put: |config, amount| config.agent.openai.facts.price.cached = Some(amount).filter(|n| *n > 0),
+        },
     ),
     Setting {
         needed_by: Some("acp"),
@@ -677,6 +699,7 @@ impl Takes {
     pub fn allowed(&self) -> String {
         match self {
             Self::Whole { min, max, .. } => format!("a whole number from {min} to {max}"),
+            Self::Amount { .. } => "a number from 0, with at most six digits behind the point".to_owned(),
             Self::Switch { .. } => "true or false".to_owned(),
             Self::Choice { words, .. } => Self::one_of(words),
             Self::Words { words, .. } => format!("a list with any of {}, each once", Self::quoted(words)),
@@ -711,6 +734,7 @@ impl Takes {
     pub fn default_value(&self) -> Option<toml::Value> {
         match *self {
             Self::Whole { default, .. } => i64::try_from(default).ok().map(toml::Value::Integer),
+            Self::Amount { .. } => Some(toml::Value::Integer(0)),
             Self::Switch { default, .. } => Some(toml::Value::Boolean(default)),
             Self::Choice { default, .. } | Self::Variable { default, .. } => {
                 Some(toml::Value::String(default.to_owned()))
@@ -734,6 +758,7 @@ impl Takes {
             | Self::Zone { example, .. } => Some(toml::Value::String(example.to_owned())),
             Self::Argv { example, .. } | Self::Commands { example, .. } => Some(texts(example)),
             Self::Whole { .. }
+            | Self::Amount { .. }
             | Self::Switch { .. }
             | Self::Choice { .. }
             | Self::Words { .. }

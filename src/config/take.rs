@@ -9,6 +9,7 @@ use super::table::{Takes, is_platform_name};
 use crate::domain::approval::begins_with;
 use crate::domain::nearest::nearest;
 use crate::domain::schedule::parse_zone;
+use crate::domain::spending::read_money;
 
 /// A value that a setting does not take.
 pub(super) struct Wrong {
@@ -36,6 +37,15 @@ impl Takes {
                 }
                 put(config, whole);
                 Ok(toml::Value::Integer(number))
+            }
+            Self::Amount { put } => {
+                let digits = match (value.as_integer(), value.as_float()) {
+                    (Some(whole), _) if whole.radix() == 10 => whole.as_str(),
+                    (_, Some(number)) => number.as_str(),
+                    _ => return Err(WRONG),
+                };
+                put(config, read_money(digits).ok_or(WRONG)?);
+                Ok(toml::Value::Float(digits.parse().map_err(|_| WRONG)?))
             }
             Self::Switch { put, .. } => {
                 let on = value.as_bool().ok_or(WRONG)?;
@@ -122,6 +132,7 @@ impl Takes {
     pub(super) fn put_default(self, config: &mut Config) {
         match self {
             Self::Whole { default, put, .. } => put(config, default),
+            Self::Amount { put } => put(config, 0),
             Self::Switch { default, put, .. } => put(config, default),
             Self::Choice { default, put, .. } => put(config, default).unwrap_or_default(),
             Self::Words { default, put, .. } => put(config, &owned(default)).unwrap_or_default(),

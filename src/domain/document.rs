@@ -7,6 +7,7 @@ use super::history::{Body, Entry};
 use super::sanitize::{many_lines, one_line};
 use super::session::Session;
 use super::slash::ExportFormat;
+use super::spending::money;
 use super::turn::Outcome;
 
 /// Writes a session with its shown entries, oldest first. Times are in UTC.
@@ -27,7 +28,11 @@ fn markdown(session: &Session, entries: &[Entry]) -> String {
     let _ = writeln!(text, "- key: `{}`", one_line(session.key.as_str()));
     let _ = writeln!(text, "- made: {}", clock(session.created_at));
     let _ = writeln!(text, "- last activity: {}", clock(session.last_activity_at));
-    let _ = writeln!(text, "- turns: {}, tokens: {}", session.turns, session.usage.total());
+    let _ = write!(text, "- turns: {}, tokens: {}", session.turns, session.usage.total());
+    let _ = match session.usage.cost {
+        0 => writeln!(text),
+        cost => writeln!(text, ", cost: {}", money(cost)),
+    };
     if let Some(model) = &session.model {
         let _ = writeln!(text, "- model: {}", one_line(model));
     }

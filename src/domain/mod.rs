@@ -25,6 +25,7 @@ pub mod sanitize;
 pub mod schedule;
 pub mod session;
 pub mod slash;
+pub mod spending;
 pub mod talk;
 pub mod took;
 pub mod turn;

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::Time;
-use super::event::count;
+use super::event::{count, short_number};
 use super::id::{SessionId, SessionKey};
 use super::marker::Marker;
 use super::queue::BusyMode;
 use super::reset::ResetReason;
+use super::spending::Millionths;
 
 /// One memory of a conversation, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,9 @@ pub struct Session {
     pub turns: u32,
     /// What its turns used.
     pub usage: Usage,
+    /// How full its model's window was when it was asked last.
+    #[serde(default)]
+    pub context: Option<ContextUse>,
     /// The model of the last turn that named one.
     pub model: Option<String>,
     /// The model that its turns ask for (`/model`); none: the setting's. A reset begins without it.
@@ -72,6 +76,7 @@ impl Session {
             previous: None,
             turns: 0,
             usage: Usage::default(),
+            context: None,
             model: None,
             chosen_model: None,
             busy_mode: None,
@@ -209,6 +214,9 @@ pub struct Usage {
     pub cache_read: u64,
     /// Input tokens that were put into a cache.
     pub cache_write: u64,
+    /// What they cost, as far as that is known.
+    #[serde(default)]
+    pub cost: Millionths,
 }
 
 impl Usage {
@@ -223,6 +231,35 @@ impl Usage {
         self.output = self.output.saturating_add(other.output);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.cost = self.cost.saturating_add(other.cost);
+    }
+}
+
+/// How much of what its model takes at once a conversation took when it was sent last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextUse {
+    /// The tokens that were sent.
+    pub tokens: u64,
+    /// How many the model takes; none where nobody says.
+    pub window: Option<u64>,
+}
+
+impl ContextUse {
+    /// The part of the window, in percent; none where that is not known.
+    pub fn percent(&self) -> Option<u64> {
+        let window = self.window.filter(|window| *window > 0)?;
+        u64::try_from((u128::from(self.tokens) * 100 + u128::from(window) / 2) / u128::from(window)).ok()
+    }
+
+    /// `6.1k of 128.0k tokens, 5 %`.
+    pub fn words(&self) -> String {
+        let tokens = short_number(self.tokens);
+        match (self.window, self.percent()) {
+            (Some(window), Some(percent)) => {
+                format!("{tokens} of {} tokens, {percent} %", short_number(window))
+            }
+            _ => format!("{tokens} tokens; how many the model takes at once is not known"),
+        }
     }
 }
 
@@ -389,9 +426,9 @@ mod tests {
 
     #[test]
     fn use_adds_up_and_never_wraps() {
-        let mut sum = Usage { input: u64::MAX, output: 1, cache_read: 2, cache_write: 3 };
-        sum.add(&Usage { input: 1, output: 1, cache_read: 1, cache_write: 1 });
-        assert_eq!(sum, Usage { input: u64::MAX, output: 2, cache_read: 3, cache_write: 4 });
+        let mut sum = Usage { input: u64::MAX, output: 1, cache_read: 2, cache_write: 3, cost: 4 };
+        sum.add(&Usage { input: 1, output: 1, cache_read: 1, cache_write: 1, cost: 1 });
+        assert_eq!(sum, Usage { input: u64::MAX, output: 2, cache_read: 3, cache_write: 4, cost: 5 });
         assert_eq!(sum.total(), u64::MAX);
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{ItemId, MessageId, SessionId, TurnId};
-use super::session::{AgentSession, HandleUse, Usage};
+use super::session::{AgentSession, ContextUse, HandleUse, Usage};
 
 /// A turn that has begun, as the engine needs it to run it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,6 +168,8 @@ pub struct TurnEnd {
     pub tail: Vec<Output>,
     /// What it used.
     pub usage: Usage,
+    /// How full its model's window was when it was asked last, where that was told.
+    pub context: Option<ContextUse>,
     /// The model that answered.
     pub model: Option<String>,
     /// The steered items that the agent took in.

@@ -3,7 +3,7 @@
 use crate::agent::AgentEvent;
 use crate::domain::api::StreamKind;
 use crate::domain::id::{ItemId, MessageId};
-use crate::domain::session::{AgentSession, Usage};
+use crate::domain::session::{AgentSession, ContextUse, Usage};
 use crate::domain::talk::{Covers, Shortened};
 use crate::domain::turn::{Output, Reach};
 
@@ -18,6 +18,8 @@ pub(super) struct Recorder {
     reasoning_bytes: u64,
     /// What the turn used so far.
     pub(super) usage: Usage,
+    /// How full its model's window was when it was asked last.
+    pub(super) context: Option<ContextUse>,
     /// The model that answers.
     pub(super) model: Option<String>,
     /// The agent's own session in which the turn runs.
@@ -63,6 +65,10 @@ impl Recorder {
             }
             AgentEvent::Usage(usage) => {
                 self.usage.add(&usage);
+                Taken::Noted
+            }
+            AgentEvent::Context(context) => {
+                self.context = Some(context);
                 Taken::Noted
             }
             AgentEvent::Model(model) => {

@@ -11,6 +11,7 @@ use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
 use crate::domain::session::{EndReason, Hold, Session};
 use crate::domain::slash::{self, DuringTurn, TABLE};
+use crate::domain::spending::money;
 use crate::store::Stopped;
 
 /// Shows an instant as the operator reads it.
@@ -60,6 +61,8 @@ pub(super) fn status(
             "tokens",
             format!("{} read, {} written, {} from cache", usage.input, usage.output, usage.cache_read),
         ),
+        ("cost", if usage.cost > 0 { money(usage.cost) } else { "not known".to_owned() }),
+        ("context", session.context.map_or_else(|| "not known".to_owned(), |context| context.words())),
         ("last error", row.last_error.clone().unwrap_or_else(|| "none since the last answer".to_owned())),
         ("before it", session.previous.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)),
     ];

@@ -426,6 +426,7 @@ impl<'a> Work<'a> {
             outcome,
             tail,
             usage: self.recorder.usage,
+            context: self.recorder.context,
             model: self.recorder.model,
             steered: self.recorder.steered,
             did_anything: self.recorder.did_anything,

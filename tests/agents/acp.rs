@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use switchboard::agent::{AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind};
 use switchboard::domain::approval::{Always, Decision, Policy};
+use switchboard::domain::session::{ContextUse, Usage};
 
 use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, lives, real, session};
 
@@ -21,6 +22,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_agent_of_another_version_is_refused", other_version),
         real("acp_agent_that_wants_a_login_says_so", wants_a_login),
         real("acp_words_thoughts_tools_and_plans_are_told_as_they_come", tells_all),
+        real("acp_what_its_session_costs_is_taken_as_given_and_only_once", costs),
         real("acp_agent_lives_on_between_turns_and_dies_with_its_handle", lives_on),
         real("acp_agent_is_kept_before_it_works_and_again_each_turn", is_kept),
         real("acp_agent_that_outlived_its_engine_is_ended_by_the_next_of_its_home", is_left_over),
@@ -675,4 +677,28 @@ async fn is_another_agents() {
     let second = later(&agent, &first).await.say("two", &[("one", "hello")]).await;
     assert_eq!(second.text(), "hello");
     assert_eq!((agent.told("session/load").len(), agent.told("session/new").len()), (0, 2));
+}
+
+async fn costs() {
+    let agent = Agent::new(
+        r#"
+        total=0
+        on_prompt() {
+            total=$((total + 2))
+            update "{\"sessionUpdate\":\"usage_update\",\"used\":600,\"size\":2000,\"cost\":{\"amount\":0.0$total,\"currency\":\"EUR\"}}"
+            say "hello"
+            stop end_turn
+        }
+        serve
+        "#,
+    );
+    let backend = agent.backend();
+    let mut handle = backend.open(&session()).await.unwrap();
+    for call in [Call::new("hi"), Call::new("again").after(&[("hi", "hello")])] {
+        let played = call.play_on(&mut *handle, async |_| {}).await;
+        let costs = Usage { cost: 20_000, ..Usage::default() };
+        assert_eq!(played.events.last(), Some(&AgentEvent::Usage(costs)));
+        let context = ContextUse { tokens: 600, window: Some(2_000) };
+        assert!(played.events.contains(&AgentEvent::Context(context)), "{:?}", played.events);
+    }
 }

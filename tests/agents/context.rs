@@ -2,13 +2,15 @@
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::AgentEvent;
-use switchboard::config::{AgentConfig, BackendKind, ToolName};
+use switchboard::agent::{AgentEvent, SessionContext};
+use switchboard::config::{AgentConfig, BackendKind, ModelFacts, ToolName};
 use switchboard::domain::history::Step;
+use switchboard::domain::session::ContextUse;
+use switchboard::domain::spending::Price;
 use switchboard::domain::talk::{Covers, Shortened, summary_told};
 
 use crate::chat_server::{ChatServer, Reply};
-use crate::stage::{Call, Played, build, config, real};
+use crate::stage::{Call, Played, build, config, real, session};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -21,6 +23,8 @@ pub fn tests() -> Vec<Trial> {
         real("context_a_failed_summary_loses_nothing_and_says_so", failed_summaries),
         real("context_a_refusal_as_too_long_is_asked_once_more_with_less", refused_as_too_long),
         real("context_a_refusal_that_nothing_helps_says_what_does", nothing_helps),
+        real("context_how_full_the_window_is_is_told_with_each_answer", how_full),
+        real("context_use_is_priced_by_the_model_that_was_asked", prices),
     ]
 }
 
@@ -43,7 +47,7 @@ fn settings(server: &ChatServer, window: Option<u64>) -> AgentConfig {
     let mut config = config(BackendKind::OpenAi);
     config.openai.base_url = server.base_url();
     config.openai.model = "tiny".to_owned();
-    config.openai.context_tokens = window;
+    config.openai.facts.context_tokens = window;
     config.openai.max_retries = 0;
     config
 }
@@ -161,7 +165,7 @@ async fn measured() {
     let replies = [answer("one", 900), answer("In short.", 50), answer("two", 100)];
     let server = ChatServer::start(replies).await;
     let backend = build(&settings(&server, Some(1_000)));
-    let mut handle = backend.open(&crate::stage::session()).await.unwrap();
+    let mut handle = backend.open(&session()).await.unwrap();
     let first = late(1).play_on(&mut *handle, async |_| {}).await;
     assert_eq!(shortened(&first), Vec::<&Shortened>::new());
     let second = late(2).play_on(&mut *handle, async |_| {}).await;
@@ -238,4 +242,31 @@ async fn nothing_helps() {
         played.failure()
     );
     assert_eq!(server.requests().len(), 1);
+}
+
+async fn how_full() {
+    for (window, percent) in [(Some(1_000), Some(40)), (None, None)] {
+        let server = ChatServer::start([answer("fine", 400)]).await;
+        let played = late(1).play(&*build(&settings(&server, window))).await;
+        let told = AgentEvent::Context(ContextUse { tokens: 400, window });
+        assert!(played.events.contains(&told), "{:?}", played.events);
+        assert_eq!(ContextUse { tokens: 400, window }.percent(), percent);
+    }
+}
+
+async fn prices() {
+    let server = ChatServer::start([answer("fine", 1_000)]).await;
+    let mut config = settings(&server, None);
+    config.openai.facts.price = Price { input: 2_000_000, output: 10_000_000, cached: None };
+    let large = Price { input: 4_000_000, ..Price::default() };
+    config.openai.models.insert("large".to_owned(), ModelFacts { context_tokens: None, price: large });
+    let backend = build(&config);
+    for (model, expected) in [(None, 2_070), (Some("large"), 4_000), (Some("another"), 0)] {
+        let context = SessionContext { model: model.map(str::to_owned), ..session() };
+        let mut handle = backend.open(&context).await.unwrap();
+        let played = Call::new("hi").play_on(&mut *handle, async |_| {}).await;
+        let cost =
+            |event: &AgentEvent| if let AgentEvent::Usage(usage) = event { Some(usage.cost) } else { None };
+        assert_eq!(played.events.iter().find_map(cost), Some(expected), "{model:?}");
+    }
 }

@@ -9,7 +9,7 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use switchboard::agent::{self, AgentError, AgentEvent};
 use switchboard::config::{AgentConfig, BackendKind};
-use switchboard::domain::session::Usage;
+use switchboard::domain::session::{ContextUse, Usage};
 
 use crate::chat_server::{ChatServer, End, Reply};
 use crate::stage::{CANARY, Call, Played, SECRETS, UNSET, build, config, real};
@@ -148,6 +148,7 @@ async fn streams_the_answer() {
             AgentEvent::Text("Hello".into()),
             AgentEvent::Text(" world".into()),
             AgentEvent::Usage(Usage { input: 9, output: 2, ..Usage::default() }),
+            AgentEvent::Context(ContextUse { tokens: 9, window: None }),
         ]
     );
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use switchboard::agent::{AgentError, AgentEvent, Backend, Children, Handle, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind, ToolName};
 use switchboard::domain::approval::Decision;
+use switchboard::domain::session::Usage;
 
 use crate::stage::{Call, Played, build, config, real, session};
 
@@ -208,6 +209,11 @@ impl Drop for Peer {
     }
 }
 
+fn used(played: &Played) -> Usage {
+    let usage = |event: &AgentEvent| if let AgentEvent::Usage(usage) = event { Some(*usage) } else { None };
+    played.events.iter().find_map(usage).expect("its use is told")
+}
+
 fn pieces(played: &Played) -> usize {
     played.events.iter().filter(|event| matches!(event, AgentEvent::Text(_))).count()
 }
@@ -220,7 +226,7 @@ async fn mock_answers() {
     assert_eq!(played.text(), "A café has room for the four of us \u{FFFD}\u{FFFD}.");
     assert!(pieces(&played) > 5, "{:?}", played.events);
     assert!(played.events.contains(&AgentEvent::Model("any".into())));
-    let Some(AgentEvent::Usage(usage)) = played.events.last() else { panic!("{:?}", played.events) };
+    let usage = used(&played);
     assert!(usage.input > 0 && usage.output > 0, "{usage:?}");
 }
 
@@ -288,7 +294,7 @@ async fn model_answers() {
     assert!(pieces(&played) > 1, "{:?}", played.events);
     let Some(AgentEvent::Model(model)) = played.events.first() else { panic!("{:?}", played.events) };
     assert!(model.ends_with(".gguf") && !model.contains('/'), "{model}");
-    let Some(AgentEvent::Usage(usage)) = played.events.last() else { panic!("{:?}", played.events) };
+    let usage = used(&played);
     assert!(usage.input > 5 && (1..=24).contains(&usage.output), "{usage:?}");
 }
 

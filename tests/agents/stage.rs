@@ -1,6 +1,6 @@
 //! Runs turns on a backend and collects what it does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use switchboard::agent::{
     self, AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext, Turn,
 };
 use switchboard::config::{
-    AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, OpenAiConfig,
+    AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, ModelFacts, OpenAiConfig,
 };
 use switchboard::domain::Time;
 use switchboard::domain::approval::{Decision, Policy, Question};
@@ -65,7 +65,8 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             workdir: None,
             terminal_timeout: Duration::from_secs(60),
             max_steps: 50,
-            context_tokens: None,
+            facts: ModelFacts::default(),
+            models: BTreeMap::new(),
             compact_at_percent: 80,
         },
         acp: AcpConfig {

@@ -2,11 +2,13 @@
 
 use pretty_assertions::assert_eq;
 use switchboard::agent::AgentEvent;
+use switchboard::domain::api::{Answer, Query, Reply};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
+use switchboard::domain::session::{ContextUse, Usage};
 use switchboard::domain::talk::{Covers, GO_ON, Shortened, summary_told};
 
-use crate::support::world::{Setup, World};
+use crate::support::world::{Setup, World, monday_noon};
 
 fn in_short(covers: Covers) -> AgentEvent {
     let summary = Some((covers, "In short.".to_owned()));
@@ -83,4 +85,31 @@ async fn a_turn_that_is_cut_goes_on_with_the_summary_of_its_own_steps() {
     assert_eq!(words[..3], ["work", &summary_told("In short."), GO_ON]);
     assert!(words[3].starts_with("[tool ls 3 -> ok]half"), "{words:?}");
     resumed.answer("done").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_full_the_window_is_and_what_was_spent_stand_with_the_session() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "one").await;
+    let turn = world.turn_for("one").await;
+    for (tokens, cost) in [(3_000, 40_000), (6_120, 2_200)] {
+        turn.emit(AgentEvent::Usage(Usage { input: tokens, output: 9, cost, ..Usage::default() })).await;
+        turn.emit(AgentEvent::Context(ContextUse { tokens, window: Some(152_000) })).await;
+    }
+    turn.answer("said").await;
+    world.turn_ended().await;
+    told(&mut world, "an agent that tells nothing of it").await;
+    let session = world.row("s").await.session;
+    assert_eq!(session.context, Some(ContextUse { tokens: 6_120, window: Some(152_000) }));
+    assert_eq!(session.usage.cost, 42_200);
+    let Ok(Reply::Shown { text: status, .. }) = world.type_into("s", "/status").await else {
+        panic!("no status")
+    };
+    assert!(status.contains("cost         0.0422"), "{status}");
+    assert!(status.contains("context      6.1k of 152.0k tokens, 4 %"), "{status}");
+    let Ok(Answer::Report(report)) = world.engine.query(Query::Report { since: Some(monday_noon()) }).await
+    else {
+        panic!("no report")
+    };
+    assert!(report.lines().contains(&("cost", "0.0422".to_owned())), "{report:?}");
 }

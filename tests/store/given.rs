@@ -84,6 +84,7 @@ pub(crate) fn end(turn: TurnId, outcome: Outcome, seconds: i64) -> TurnEnd {
         outcome,
         tail: Vec::new(),
         usage: Usage::default(),
+        context: None,
         model: None,
         steered: Vec::new(),
         did_anything: false,

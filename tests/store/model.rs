@@ -1522,6 +1522,7 @@ impl Transitions for Model {
         self.turn_mut(end.turn).usage = end.usage;
         let kept = self.kept_mut(&session);
         kept.session.usage.add(&end.usage);
+        kept.session.context = end.context.or(kept.session.context);
         kept.session.model = end.model.clone().or(kept.session.model.take());
         kept.session.last_activity_at = end.at;
         if end.agent_session.is_some() || end.did_anything {

@@ -23,7 +23,7 @@ use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, Item, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
-use switchboard::domain::session::{AgentSession, HandleUse, Health, Usage};
+use switchboard::domain::session::{AgentSession, ContextUse, HandleUse, Health, Usage};
 use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
@@ -388,7 +388,8 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
                     turn,
                     outcome: outcome.clone(),
                     tail: tail.clone(),
-                    usage: Usage { input: 3, output: 5, ..Usage::default() },
+                    usage: Usage { input: 3, output: 5, cost: 7, ..Usage::default() },
+                    context: context_use(*taken),
                     model: did_anything.then(|| "m".to_owned()),
                     steered: c
                         .handed
@@ -602,6 +603,11 @@ fn handle_use(choice: usize) -> Option<HandleUse> {
 }
 
 /// Some agents keep no session of their own.
+fn context_use(choice: usize) -> Option<ContextUse> {
+    let window = choice.is_multiple_of(2).then_some(1_000);
+    (!choice.is_multiple_of(3)).then_some(ContextUse { tokens: choice as u64, window })
+}
+
 fn agent_session(choice: usize) -> Option<AgentSession> {
     let id = [Some("s1"), Some("s2"), None][choice % 3]?;
     Some(AgentSession { agent: "one".to_owned(), id: id.to_owned() })

@@ -27,7 +27,7 @@ use switchboard::domain::id::{
 };
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Source};
 use switchboard::domain::reset::Background;
-use switchboard::domain::session::{Hold, HoldReason, Session, SessionState, Usage};
+use switchboard::domain::session::{ContextUse, Hold, HoldReason, Session, SessionState, Usage};
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
 
 use super::alerts::alerts_of;
@@ -243,7 +243,8 @@ pub fn session(number: u32, key: SessionKey, title: &str, idle_seconds: i64) -> 
         title: (!title.is_empty()).then(|| title.to_owned()),
         last_activity_at: ago(idle_seconds),
         turns: 14,
-        usage: Usage { input: 5_200, output: 920, cache_read: 0, cache_write: 0 },
+        usage: Usage { input: 5_200, output: 920, cost: 42_200, ..Usage::default() },
+        context: Some(ContextUse { tokens: 6_120, window: Some(152_000) }),
         model: Some("qwen3".to_owned()),
         ..Session::new(SessionId::new(ago(86_400 + i64::from(number)), number), key, ago(86_400))
     };

@@ -36,6 +36,7 @@ use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
 use crate::domain::session::{AgentSession, Usage};
+use crate::domain::spending::Millionths;
 
 /// How long an agent may take to end when its input ends, and again when it is asked to.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -135,6 +136,27 @@ struct Live {
     agent: Agent,
     session: String,
     memory: Memory,
+    /// What its session had cost when it said so last; none in one that was taken up, until it says so.
+    cost: Option<Millionths>,
+}
+
+impl Live {
+    /// Begins its session anew.
+    async fn begin_anew(
+        &mut self,
+        folder: &Path,
+        settings: &AcpConfig,
+        memory: Memory,
+    ) -> Result<(), AgentError> {
+        self.session = self.agent.new_session(folder, settings).await?;
+        (self.memory, self.cost) = (memory, Some(0));
+        Ok(())
+    }
+
+    /// What was spent since it was last told, by a sum of the agent's.
+    fn spent(&mut self, sum: Millionths) -> Millionths {
+        sum.saturating_sub(self.cost.replace(sum).unwrap_or(sum))
+    }
 }
 
 /// What an agent remembers of the conversation.
@@ -200,12 +222,14 @@ impl AcpHandle {
         let mut ended = self.prompt(&mut live, &turn, &output, &cancel).await;
         if let (Memory::TakenUp, Some(why)) = (&live.memory, refusal(&ended)) {
             tracing::info!(session = live.session, "the agent does not know its session after all: {why}");
-            live.session = live.agent.new_session(&self.folder, &self.settings.acp).await?;
-            live.memory = Memory::Forgotten;
+            live.begin_anew(&self.folder, &self.settings.acp, Memory::Forgotten).await?;
             ended = self.prompt(&mut live, &turn, &output, &cancel).await;
         }
         if let Some(odd) = live.agent.connection.odd_lines() {
             let _ = output.send(AgentEvent::Notice(odd)).await;
+        }
+        if let Some(cost @ 1..) = ended.cost.map(|sum| live.spent(sum)) {
+            let _ = output.send(AgentEvent::Usage(Usage { cost, ..Usage::default() })).await;
         }
         let whole = matches!(ended.how, How::Answered(_));
         let result = self.judge(ended, &live.agent, &output).await;
@@ -228,8 +252,7 @@ impl AcpHandle {
         if let Memory::UpTo(message) = &live.memory
             && !ends_with(&turn.history, message)
         {
-            live.session = live.agent.new_session(&self.folder, &self.settings.acp).await?;
-            live.memory = Memory::Nothing;
+            live.begin_anew(&self.folder, &self.settings.acp, Memory::Nothing).await?;
         }
         Ok(live)
     }
@@ -245,12 +268,12 @@ impl AcpHandle {
         let mut memory = Memory::Nothing;
         if let Some(known) = &self.known {
             if agent.take_up(known, &self.folder, &self.settings.acp).await? {
-                return Ok(Live { agent, session: known.clone(), memory: Memory::TakenUp });
+                return Ok(Live { agent, session: known.clone(), memory: Memory::TakenUp, cost: None });
             }
             memory = Memory::Forgotten;
         }
         let session = agent.new_session(&self.folder, &self.settings.acp).await?;
-        Ok(Live { agent, session, memory })
+        Ok(Live { agent, session, memory, cost: Some(0) })
     }
 
     async fn prompt(
@@ -375,5 +398,6 @@ fn usage(told: &Value) -> Option<Usage> {
         output: count("outputTokens"),
         cache_read: count("cachedReadTokens"),
         cache_write: count("cachedWriteTokens"),
+        cost: 0,
     })
 }

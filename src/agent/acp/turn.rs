@@ -18,6 +18,7 @@ use super::permission::{self, Request};
 use super::update::{Updates, text};
 use crate::agent::{AgentError, AgentEvent, Approvals};
 use crate::domain::approval::{Decision, Verdict};
+use crate::domain::spending::Millionths;
 
 /// How a prompt ended.
 pub(super) struct Ended {
@@ -27,6 +28,8 @@ pub(super) struct Ended {
     pub(super) stopped: Option<Stop>,
     /// Whether the agent said or did anything.
     pub(super) said: Said,
+    /// What the agent's session has cost so far, where it says so.
+    pub(super) cost: Option<Millionths>,
 }
 
 /// In which way a prompt ended.
@@ -89,7 +92,9 @@ impl<'a> Prompt<'a> {
         let params = json!({"sessionId": self.session, "prompt": blocks});
         let asked = match self.connection.request("session/prompt", params) {
             Ok(asked) => asked,
-            Err(error) => return Ended { how: How::Lost(error), stopped: None, said: Said::Nothing },
+            Err(error) => {
+                return Ended { how: How::Lost(error), stopped: None, said: Said::Nothing, cost: None };
+            }
         };
         let running = Running {
             prompt: self,
@@ -130,7 +135,8 @@ impl Running<'_> {
         };
         let rest = self.updates.rest();
         self.tell(rest).await;
-        Ended { how, stopped: self.stopped.map(|(why, _)| why), said: self.said }
+        let (stopped, cost) = (self.stopped.map(|(why, _)| why), self.updates.cost());
+        Ended { how, stopped, said: self.said, cost }
     }
 
     /// When the agent's patience, or ours, is over; never while a person is asked.

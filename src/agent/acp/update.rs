@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::agent::AgentEvent;
 use crate::domain::event::excerpt;
+use crate::domain::session::ContextUse;
+use crate::domain::spending::Millionths;
 
 /// The updates of one turn so far.
 #[derive(Debug, Default)]
@@ -15,6 +17,7 @@ pub(super) struct Updates {
     called: HashSet<String>,
     ended: HashSet<String>,
     plan: String,
+    cost: Option<Millionths>,
 }
 
 impl Updates {
@@ -25,11 +28,28 @@ impl Updates {
             "agent_thought_chunk" => vec![AgentEvent::Reasoning(content(update.get("content")))],
             "tool_call" | "tool_call_update" => self.tool(update),
             "plan" => self.plan(update),
+            "usage_update" => self.usage(update),
             other => {
                 tracing::debug!(update = other, "an update that has no place in a conversation");
                 Vec::new()
             }
         }
+    }
+
+    /// How full the agent's window is, and what its session has cost so far.
+    fn usage(&mut self, update: &Value) -> Vec<AgentEvent> {
+        let count = |name: &str| update.get(name).and_then(Value::as_u64).filter(|count| *count > 0);
+        let amount = update.get("cost").and_then(|cost| cost.get("amount")).and_then(Value::as_f64);
+        if let Some(amount) = amount.filter(|amount| (0.0..1e12).contains(amount)) {
+            self.cost = Some((amount * 1e6).ceil() as u64);
+        }
+        let context = count("used").map(|tokens| ContextUse { tokens, window: count("size") });
+        context.map(AgentEvent::Context).into_iter().collect()
+    }
+
+    /// What the agent's session has cost so far, by its own word, in millionths of whatever currency.
+    pub(super) fn cost(&self) -> Option<Millionths> {
+        self.cost
     }
 
     /// A call that is asked about is whole.

@@ -47,7 +47,9 @@ pub(super) async fn pass_on(
 ) -> Result<Answer, Trouble> {
     let mut listener = Listener { server, config, key, output, heard: Heard::default() };
     let end = listener.listen(response).await;
-    if let Some(usage) = listener.heard.usage {
+    if let Some(usage) = &mut listener.heard.usage {
+        usage.cost = config.facts.price.of(usage);
+        let usage = *usage;
         listener.tell(AgentEvent::Usage(usage)).await;
     }
     let heard = listener.heard;

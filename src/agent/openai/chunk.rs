@@ -138,7 +138,7 @@ fn usage(value: &Value) -> Option<Usage> {
         input: count(&value["prompt_tokens"]),
         output: count(&value["completion_tokens"]),
         cache_read: count(&value["prompt_tokens_details"]["cached_tokens"]),
-        cache_write: 0,
+        ..Usage::default()
     })
 }
 
@@ -269,7 +269,7 @@ mod tests {
     fn usage_comes_without_choices() {
         let json = r#"{"choices":[],"usage":{"prompt_tokens":31,"completion_tokens":8,
                        "prompt_tokens_details":{"cached_tokens":4}}}"#;
-        let expected = Usage { input: 31, output: 8, cache_read: 4, cache_write: 0 };
+        let expected = Usage { input: 31, output: 8, cache_read: 4, ..Usage::default() };
         assert_eq!(read(json).unwrap().usage, Some(expected));
         assert_eq!(read(r#"{"usage":null}"#).unwrap().usage, None);
         let partial = r#"{"usage":{"prompt_tokens":5,"prompt_tokens_details":null}}"#;

@@ -139,9 +139,13 @@ impl Handle for OpenAiHandle {
 }
 
 impl Connection {
-    /// The same server, asked for another model: how much that takes at once no setting says.
+    /// The same server, asked for another model.
     fn with_model(&self, model: &str) -> Self {
-        let config = OpenAiConfig { model: model.to_owned(), context_tokens: None, ..self.config.clone() };
+        let config = OpenAiConfig {
+            model: model.to_owned(),
+            facts: self.config.facts_of(model),
+            ..self.config.clone()
+        };
         Self { config, window: Window::default(), ..self.clone() }
     }
 

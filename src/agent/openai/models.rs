@@ -59,7 +59,7 @@ impl Connection {
     /// How many tokens the model takes at once: by the setting, else by what the server told. It is asked
     /// once; a server that can't answer now is asked again.
     pub(super) async fn window(&self, key: Option<&Key>) -> Option<u64> {
-        if let Some(tokens) = self.config.context_tokens {
+        if let Some(tokens) = self.config.facts.context_tokens {
             return Some(tokens);
         }
         if let Told::NotAsked = self.window.told() {
@@ -76,7 +76,7 @@ impl Connection {
 
     /// The same, without asking.
     pub(super) fn window_told(&self) -> Option<u64> {
-        match (self.config.context_tokens, self.window.told()) {
+        match (self.config.facts.context_tokens, self.window.told()) {
             (Some(tokens), _) | (None, Told::Tokens(tokens)) => Some(tokens),
             (None, _) => None,
         }

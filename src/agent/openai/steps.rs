@@ -14,7 +14,7 @@ use super::trouble::Trouble;
 use crate::agent::tools::Tools;
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::event::excerpt;
-use crate::domain::session::Usage;
+use crate::domain::session::{ContextUse, Usage};
 use crate::domain::talk::Talk;
 
 /// Takes the steps of a turn. Each request that fails is repeated by itself, so no call is carried
@@ -112,6 +112,8 @@ impl Steps<'_> {
         let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
         if let Some(Usage { input: tokens @ 1.., .. }) = answer.usage {
             *self.measured = Some(Measured { tokens, estimate });
+            self.tell(AgentEvent::Context(ContextUse { tokens, window: self.connection.window_told() }))
+                .await;
         }
         Ok(answer)
     }

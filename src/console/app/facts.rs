@@ -16,6 +16,7 @@ use crate::domain::queue::{Gate, ItemState, Lane, ordinal};
 use crate::domain::recovery::{RecoveryState, Verdict};
 use crate::domain::sanitize::one_line;
 use crate::domain::session::{Hold, HoldReason, Usage};
+use crate::domain::spending::money;
 use crate::domain::turn::TurnState;
 use crate::domain::{Time, api::RunningTurn};
 
@@ -54,6 +55,12 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     facts.push(("last active", at(model, session.last_activity_at)));
     facts.push(("turns", words::thousands(u64::from(session.turns))));
     facts.push(("tokens", tokens(&session.usage)));
+    if let Some(context) = &session.context {
+        facts.push(("context", context.words()));
+    }
+    if session.usage.cost > 0 {
+        facts.push(("cost", money(session.usage.cost)));
+    }
     if let Some(name) = &session.chosen_model {
         facts.push(("asks for", format!("the model {}", one_line(name))));
     }

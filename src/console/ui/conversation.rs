@@ -13,9 +13,13 @@ use crate::console::app::focus::{Pane, Target};
 use crate::console::app::model::Model;
 use crate::console::app::msg::Anchor;
 use crate::console::app::words::{clock, count, running, thousands};
+use crate::domain::spending::money;
 
 /// From so many columns the title says what was used.
 const ALL_FACTS_FROM_WIDTH: u16 = 68;
+/// From so many columns it does so in whole words while no turn runs, and from so many it says the cost too.
+const WHOLE_WORDS_FROM_WIDTH: u16 = 81;
+const COST_FROM_WIDTH: u16 = 100;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let model = paint.model;
@@ -239,8 +243,16 @@ fn facts(paint: &mut Paint<'_>, width: u16) -> String {
     }
     let session = &row.row.session;
     facts.push(count(session.turns as usize, "turn"));
-    if session.usage.total() > 0 {
-        facts.push(words::tokens(session.usage.total()));
+    match session.context {
+        Some(context) if width >= WHOLE_WORDS_FROM_WIDTH && facts.len() == 1 => {
+            facts.push(words::whole_context(context))
+        }
+        Some(context) => facts.push(words::context(context)),
+        None if session.usage.total() > 0 => facts.push(words::tokens(session.usage.total())),
+        None => {}
+    }
+    if width >= COST_FROM_WIDTH && session.usage.cost > 0 {
+        facts.push(format!("cost {}", money(session.usage.cost)));
     }
     facts.join(&format!(" {} ", paint.canvas.glyphs.dot))
 }

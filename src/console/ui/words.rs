@@ -5,6 +5,7 @@ use chrono_tz::Tz;
 use crate::console::app::words as app;
 use crate::domain::Time;
 use crate::domain::event::short_number;
+use crate::domain::session::ContextUse;
 
 /// How long something took: `0.3 s`, `1 min 12 s`, `4 h 58 min`.
 pub(super) fn took(from: Time, to: Time) -> String {
@@ -29,6 +30,21 @@ pub(super) fn day(at: Time, zone: Tz) -> String {
 /// Tokens, short: `812 tok`, `6.1k tok`, `2.3M tok`.
 pub(super) fn tokens(n: u64) -> String {
     format!("{} tok", short_number(n))
+}
+
+/// How full the model's window was, short: `6.1k tok, 4 %`.
+pub(super) fn context(context: ContextUse) -> String {
+    let tokens = tokens(context.tokens);
+    context.percent().map_or(tokens.clone(), |percent| format!("{tokens}, {percent} %"))
+}
+
+/// The same in whole words: `6.1k tokens, 4 % of context`.
+pub(super) fn whole_context(context: ContextUse) -> String {
+    let tokens = short_number(context.tokens);
+    match context.percent() {
+        Some(percent) => format!("{tokens} tokens, {percent} % of context"),
+        None => format!("{tokens} tokens of context"),
+    }
 }
 
 #[cfg(test)]
@@ -59,5 +75,15 @@ mod tests {
         assert_eq!(tokens(999), "999 tok");
         assert_eq!(tokens(6_120), "6.1k tok");
         assert_eq!(tokens(2_300_000), "2.3M tok");
+    }
+
+    #[test]
+    fn a_window_is_told_in_percent_where_it_is_known() {
+        let known = ContextUse { tokens: 6_120, window: Some(152_000) };
+        assert_eq!(context(known), "6.1k tok, 4 %");
+        assert_eq!(whole_context(known), "6.1k tokens, 4 % of context");
+        let unknown = ContextUse { window: None, ..known };
+        assert_eq!(context(unknown), "6.1k tok");
+        assert_eq!(whole_context(unknown), "6.1k tokens of context");
     }
 }

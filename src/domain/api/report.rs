@@ -6,6 +6,7 @@ use crate::domain::Time;
 use crate::domain::cron::{ExecutionState, How, JobEvent, RunVerdict, Slots};
 use crate::domain::event::count;
 use crate::domain::session::Usage;
+use crate::domain::spending::money;
 
 /// What ended, and what went wrong, since a time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -134,6 +135,7 @@ impl Report {
             ("replaced", of(self.replaced, "message")),
             ("cleared", of(self.cleared, "time")),
             ("tokens", tokens),
+            ("cost", if self.usage.cost > 0 { money(self.usage.cost) } else { String::new() }),
         ];
         lines.into_iter().filter(|(_, words)| !words.is_empty()).collect()
     }

@@ -14,7 +14,8 @@ use crate::store::Result;
 const ENDED: &str = "
     SELECT t.state, t.end_cause, count(*) AS turns, sum(i.source = 'recovery') AS resumed,
         sum(t.input_tokens) AS input, sum(t.output_tokens) AS output,
-        sum(t.cache_read_tokens) AS cache_read, sum(t.cache_write_tokens) AS cache_write
+        sum(t.cache_read_tokens) AS cache_read, sum(t.cache_write_tokens) AS cache_write,
+        sum(t.cost) AS cost
     FROM turns t JOIN items i ON i.id = t.item
     WHERE t.ended_seq IS NOT NULL AND t.ended_seq >= ?1 GROUP BY t.state, t.end_cause";
 
@@ -70,6 +71,7 @@ impl Reader<'_> {
                 output: row.get("output")?,
                 cache_read: row.get("cache_read")?,
                 cache_write: row.get("cache_write")?,
+                cost: row.get("cost")?,
             };
             let how: (TurnState, Option<StopCause>) = (row.get("state")?, row.get("end_cause")?);
             Ok((how, row.get::<_, usize>("turns")?, row.get::<_, usize>("resumed")?, usage))

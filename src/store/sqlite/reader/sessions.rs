@@ -12,7 +12,9 @@ use crate::domain::api::{RunningTurn, SessionCursor, SessionPage, SessionRow};
 use crate::domain::filter::{Filter, Subject};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::reset::Background;
-use crate::domain::session::{AgentSession, Beginning, Ended, Runtime, Session, SessionState, Usage};
+use crate::domain::session::{
+    AgentSession, Beginning, ContextUse, Ended, Runtime, Session, SessionState, Usage,
+};
 use crate::store::Result;
 
 macro_rules! session_where {
@@ -265,7 +267,9 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
             output: row.get("output_tokens")?,
             cache_read: row.get("cache_read_tokens")?,
             cache_write: row.get("cache_write_tokens")?,
+            cost: row.get("cost")?,
         },
+        context: context(row)?,
         model: row.get("model")?,
         chosen_model: row.get("chosen_model")?,
         busy_mode: row.get("busy_mode")?,
@@ -282,6 +286,11 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
         },
         agent_session: agent_session(row)?,
     })
+}
+
+fn context(row: &Row<'_>) -> rusqlite::Result<Option<ContextUse>> {
+    let Some(tokens) = row.get("context_tokens")? else { return Ok(None) };
+    Ok(Some(ContextUse { tokens, window: row.get("context_window")? }))
 }
 
 fn agent_session(row: &Row<'_>) -> rusqlite::Result<Option<AgentSession>> {

@@ -10,7 +10,7 @@ use crate::domain::alert::SessionAlarm;
 use crate::domain::id::{ItemId, MessageId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
-use crate::domain::session::{HandleUse, Hold, HoldReason, SessionState, Usage};
+use crate::domain::session::{ContextUse, HandleUse, Hold, HoldReason, SessionState, Usage};
 use crate::domain::turn::StopCause;
 use crate::store::{Defaults, Result};
 
@@ -64,6 +64,7 @@ pub(super) struct RunningTurn {
 pub(super) struct Gained {
     pub(super) turns: u32,
     pub(super) usage: Usage,
+    pub(super) context: Option<ContextUse>,
     pub(super) model: Option<String>,
     pub(super) handle: Option<HandleUse>,
 }
@@ -185,7 +186,7 @@ impl Tx<'_> {
 
     /// Keeps what a transition changed, with the rank that follows from it.
     pub(super) fn save(&mut self, standing: &Standing) -> Result<()> {
-        let Gained { turns, usage, model, handle } = &standing.gained;
+        let Gained { turns, usage, context, model, handle } = &standing.gained;
         let (marker, marker_reason, marker_since) = marker_columns(standing.marker);
         self.execute(
             "UPDATE sessions SET
@@ -196,7 +197,9 @@ impl Tx<'_> {
                  running_turn = ?15, last_turn = ?16, last_message = ?17, last_event = ?18,
                  marker = ?19, marker_reason = ?20, marker_since = ?21, cuts = ?22, resume_place = ?23,
                  health = coalesce(?24, health), restart_count = restart_count + ?25,
-                 last_used_at = iif(?24 IS NULL, last_used_at, ?2), asks = ?26
+                 last_used_at = iif(?24 IS NULL, last_used_at, ?2), asks = ?26, cost = cost + ?27,
+                 context_tokens = coalesce(?28, context_tokens),
+                 context_window = iif(?28 IS NULL, context_window, ?29)
              WHERE id = ?1",
             params![
                 standing.id,
@@ -225,6 +228,9 @@ impl Tx<'_> {
                 handle.map(|used| used.health),
                 handle.map_or(0, |used| used.restarts),
                 standing.asks,
+                usage.cost,
+                context.map(|context| context.tokens),
+                context.and_then(|context| context.window),
             ],
         )?;
         Ok(())

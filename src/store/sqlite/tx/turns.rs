@@ -1,5 +1,7 @@
 //! Turns: how each begins, what it leaves behind, and how it ends with what comes next.
 
+use rusqlite::params;
+
 use super::super::columns::Millis;
 use super::Tx;
 use super::history::NewRow;
@@ -105,6 +107,7 @@ impl Tx<'_> {
         self.append(&mut standing, end.turn, &end.tail, end.at)?;
         self.end_turn(&mut standing, running, &end.outcome, &end.usage, end.model.as_deref(), end.at)?;
         standing.gained.usage.add(&end.usage);
+        standing.gained.context = end.context;
         standing.gained.model.clone_from(&end.model);
         standing.gained.handle = end.handle;
         standing.last_activity_at = end.at;
@@ -154,9 +157,9 @@ impl Tx<'_> {
         self.execute(
             "UPDATE turns SET state = ?2, ended_at = ?3, ended_seq = ?4, error = ?5, end_cause = ?6,
                  input_tokens = ?7, output_tokens = ?8, cache_read_tokens = ?9, cache_write_tokens = ?10,
-                 model = ?11, last_message = ?12
+                 model = ?11, last_message = ?12, cost = ?13
              WHERE id = ?1",
-            (
+            params![
                 running.turn,
                 outcome.state(),
                 Millis(at),
@@ -169,7 +172,8 @@ impl Tx<'_> {
                 usage.cache_write,
                 model,
                 standing.last_message,
-            ),
+                usage.cost,
+            ],
         )?;
         standing.running = None;
         Ok(())
