@@ -17,9 +17,11 @@ use switchboard::console::app::{Effect, Model, Msg, update};
 use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::{ASCII, GlyphSet, UNICODE};
 use switchboard::console::ui::theme::{Colours, NAMES, Theme};
+use switchboard::domain::alert::{Alert, AlertChange, by_cron_event};
 use switchboard::domain::api::{
     Command, CronHealth, Drain, EngineHold, JobsFileState, Reply, Report, StoreTrouble, Update, Waited,
 };
+use switchboard::domain::cron::CronEvent;
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::id::{ChatType, RunId, Seq};
 use switchboard::domain::queue::{Gate, ItemState, Lane};
@@ -368,7 +370,13 @@ fn an_unreadable_file_is_shown_at_its_line_and_by_one_line_everywhere_else() {
 
 #[test]
 fn without_jobs_it_says_how_to_make_one() {
-    insta::assert_snapshot!("cron_none_80x24", shown(&at_work(80, 24, "3")).text());
+    let mut model = at_work(80, 24, "3");
+    insta::assert_snapshot!("cron_none_80x24", shown(&model).text());
+    let gone = CronEvent::FileMissing { jobs: 8 };
+    let Some(AlertChange::Raise(new)) = by_cron_event(&gone) else { panic!() };
+    model.alerts.open = vec![Alert::raised(None, &new, models::now())];
+    let told = "jobs.json is gone, and with it 8 jobs; their state is kept for 30 days";
+    assert!(shown(&model).text().contains(told), "{}", shown(&model).text());
 }
 
 #[test]

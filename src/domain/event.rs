@@ -577,6 +577,7 @@ impl EventKind {
             Self::EngineStopping { why, then: AfterStop::Restart } => format!("engine restarts: {why}"),
             Self::EngineStopCalledOff => "the stop was called off".to_owned(),
             Self::EngineStopped { .. } => "engine stopped in order".to_owned(),
+            Self::EngineHeld { why } if why.is_empty() => "engine on hold".to_owned(),
             Self::EngineHeld { why } => format!("engine on hold: {why}"),
             Self::EngineReleased => "engine released".to_owned(),
             Self::SessionCreated { key, previous: None } => format!("new session {key}"),

@@ -349,6 +349,40 @@ fn an_unchanged_job_is_not_written() {
 }
 
 #[test]
+fn slots_that_a_used_up_repeat_never_takes_are_not_shown() {
+    let mut jobs = at_work(noon());
+    let detail = jobs.detail("health-check");
+    detail.definition.as_mut().unwrap().repeat = Some(4);
+    detail.row.runs_left = Some(1);
+    detail.record = record::write(detail.definition.as_ref().unwrap(), &Layout::inline(" "));
+    let mut screen = with(jobs, "j e");
+    let slots = |screen: &Screen| match &editor(screen).insight {
+        Insight::Due { next, .. } => next.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(slots(&screen), 1);
+    go(&mut screen, Field::More);
+    screen.press("enter");
+    go(&mut screen, Field::Repeat);
+    screen.press("backspace");
+    screen.types("3");
+    assert_eq!(slots(&screen), 0, "all three have run");
+    screen.press("backspace");
+    screen.types("9");
+    assert_eq!(slots(&screen), 5);
+}
+
+#[test]
+fn down_opens_the_list_of_a_field_that_has_one() {
+    let mut screen = new();
+    go(&mut screen, Field::Skills);
+    screen.press("down");
+    assert!(matches!(screen.model.overlays.last(), Some(Overlay::Picker(_))), "{:?}", screen.model.overlays);
+    screen.press("esc shift-tab down");
+    assert_eq!(editor(&screen).field, Field::Skills, "from a text it goes on to the next field");
+}
+
+#[test]
 fn a_refused_save_keeps_the_form_with_the_reason() {
     let mut screen = new();
     screen.types("daily at 7am");
@@ -468,7 +502,7 @@ fn a_duplicate_is_a_new_job_with_an_id_of_its_own() {
 #[test]
 fn up_and_down_walk_through_lines_and_fields() {
     let mut screen = new();
-    screen.press("down down");
+    screen.press("down tab");
     assert_eq!(editor(&screen).field, Field::Description);
     screen.types("one");
     screen.press("enter");

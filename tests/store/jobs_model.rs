@@ -853,11 +853,13 @@ impl JobQueries for Model {
         let Some((id, job)) = self.jobs.jobs.iter().find(|(id, _)| id.as_str() == wanted) else {
             return Ok(JobFound::None);
         };
+        let row = self.job_row(id, job);
+        let most = row.runs_left.map_or(5, |left| left.min(5)) as usize;
         Ok(JobFound::One(Box::new(JobDetail {
-            row: self.job_row(id, job),
+            row,
             definition: job.record.definition.clone(),
             record: job.record.text.clone(),
-            next: job.slots(at).take(5).collect(),
+            next: job.slots(at).take(most).collect(),
             warnings: Vec::new(),
             history: self.of_job(id).rev().take(50).cloned().collect(),
         })))

@@ -167,7 +167,7 @@ fn list(page: &JobsPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
             row.id.as_ref().map_or_else(|| row.name.clone(), ToString::to_string),
             row.state_words(),
             meaning(row).unwrap_or(&row.schedule).to_owned(),
-            row.next.map_or_else(|| "-".to_owned(), |at| row.slot_words(at)),
+            row.next.map_or_else(|| "-".to_owned(), |at| row.slot_words(at, Utc::now())),
             row.last.as_ref().map_or_else(|| "-".to_owned(), |last| last.words(Utc::now())),
             if row.failures == 0 { "-".to_owned() } else { format!("{} in a row", row.failures) },
             why(row, clock),
@@ -209,15 +209,24 @@ fn show(detail: &JobDetail, clock: &Clock, out: &mut Out) -> io::Result<()> {
         out.line(&format!("          ! {warning}"))?;
     }
     for slot in &detail.next {
-        out.line(&format!("next      {}", row.slot_words(*slot)))?;
+        out.line(&format!("next      {}", row.slot_words(*slot, Utc::now())))?;
     }
     if let Some(left) = row.runs_left {
         out.line(&format!("runs left {left}"))?;
     }
     out.line("")?;
-    out.line(&detail.record)?;
+    out.line(&dedented(&detail.record))?;
     out.line("")?;
     history(&detail.history, clock, out)
+}
+
+/// A record without the indent that it has in its file: its first line stands behind that.
+fn dedented(record: &str) -> String {
+    let Some((first, rest)) = record.split_once('\n') else { return record.to_owned() };
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let common = rest.lines().filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let lines = rest.lines().map(|line| line.get(common..).unwrap_or_default());
+    std::iter::once(first).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 fn history(executions: &[Execution], clock: &Clock, out: &mut Out) -> io::Result<()> {
@@ -241,4 +250,19 @@ fn history(executions: &[Execution], clock: &Clock, out: &mut Out) -> io::Result
         ]);
     }
     table.print(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dedented;
+
+    #[test]
+    fn a_record_is_shown_without_the_indent_of_its_file() {
+        let in_file = "{\n      \"id\": \"a\",\n      \"deliver\": [\n        \"local\"\n      ]\n    }";
+        let shown = "{\n  \"id\": \"a\",\n  \"deliver\": [\n    \"local\"\n  ]\n}";
+        assert_eq!(dedented(in_file), shown);
+        assert_eq!(dedented(shown), shown);
+        assert_eq!(dedented("{ \"id\": \"a\" }"), "{ \"id\": \"a\" }");
+        assert_eq!(dedented("{\n\n\t\t\"id\": 1\n\t}"), "{\n\n\t\"id\": 1\n}");
+    }
 }

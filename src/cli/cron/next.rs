@@ -8,7 +8,6 @@ use crate::cli::Exit;
 use crate::cli::context::Context;
 use crate::cli::output::{AsJson, Form, Out, stderr_line};
 use crate::domain::Time;
-use crate::domain::api::slot_words;
 use crate::domain::schedule::{Lattice, Schedule, parse_zone};
 
 #[derive(Debug, clap::Args)]
@@ -55,7 +54,10 @@ impl Next {
             .map(|slot| slot.with_timezone(&zone).to_rfc3339())
             .collect();
         if self.count > 0 && slots.is_empty() {
-            anyhow::bail!("{schedule} has no slot after {}", slot_words(from, zone));
+            anyhow::bail!(
+                "{schedule} has no slot after {}",
+                from.with_timezone(&zone).format("%a %Y-%m-%d %H:%M %Z")
+            );
         }
         let warnings = schedule.warnings(zone, from).iter().map(|warning| warning.words()).collect();
         let (words, zone) = (schedule.words(), zone.name());

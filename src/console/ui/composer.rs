@@ -3,7 +3,8 @@
 use ratatui::layout::{Position, Rect};
 use std::ops::Range;
 
-use super::layout::PaneArea;
+use super::card;
+use super::layout::{PaneArea, from_left};
 use super::paint::{Focused, Paint, to_cells};
 use super::text;
 use super::theme::Role;
@@ -65,7 +66,13 @@ fn what_is_sent(model: &Model) -> &'static str {
     }
 }
 
-/// The row under the draft: what became of the last message.
+/// How many rows what became of the last message takes.
+pub(super) fn acknowledgement_rows(model: &Model, width: u16) -> usize {
+    let ack = model.composer().and_then(|composer| composer.ack.as_ref());
+    ack.map_or(1, |ack| card::rows(&ack.words, usize::from(width.saturating_sub(PROMPT)).max(1)))
+}
+
+/// The rows under the draft: what became of the last message.
 pub(super) fn draw_acknowledgement(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
     paint.measured.acknowledgement_shown = area.height > 0;
@@ -77,7 +84,8 @@ pub(super) fn draw_acknowledgement(paint: &mut Paint<'_>, area: Rect) {
         AckState::Refused => (glyphs.failed, Role::Bad),
     };
     let words = if ack.state == AckState::Refused { role } else { Role::Text };
-    paint.row(area, 0).skip(1).put(mark, role).put(" ", role).put(&ack.words, words);
+    paint.row(area, 0).skip(1).put(mark, role);
+    card::write_cut(paint, from_left(area, PROMPT).1, &ack.words, words);
 }
 
 /// A row of a field: a part of one of its lines.

@@ -51,15 +51,23 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, field: &TextField, pane: P
     draw_field(paint, field_area, field, focused);
 }
 
-/// A text field of one line, scrolled so that its cursor is seen.
+/// A text field of one line. With the focus it is scrolled so that its cursor is seen; what is cut is marked.
 pub(super) fn draw_field(paint: &mut Paint<'_>, area: Rect, field: &TextField, focused: Focused) {
     let line = field.lines().first().map_or("", String::as_str);
+    if focused == Focused::No {
+        paint.row(area, 0).put(line, Role::Input);
+        return;
+    }
     let before = &line[..text::byte_of_char(line, field.cursor().1)];
     let column = text::width(before);
     let room = usize::from(area.width).saturating_sub(1);
     let (shown, hidden) = text::skip(line, column.saturating_sub(room));
     paint.row(area, 0).put(shown, Role::Input);
-    if focused == Focused::Yes && area.width > 0 {
+    if hidden > 0 {
+        let (ellipsis, rest) = (paint.canvas.glyphs.ellipsis, text::skip(shown, 1).0);
+        paint.row(area, 0).put(ellipsis, Role::Quiet).put(rest, Role::Input);
+    }
+    if area.width > 0 {
         paint.cursor = Some(Position { x: area.x + to_cells(column - hidden), y: area.y });
     }
 }

@@ -51,6 +51,8 @@ pub struct Wants {
     pub waiting: usize,
     /// How many rows the draft would take.
     pub draft_rows: usize,
+    /// How many rows what became of the last message would take.
+    pub acknowledgement_rows: usize,
     /// Whether the list is filtered, or the log searched.
     pub filter: Line,
     /// Whether the conversation is searched.
@@ -273,7 +275,7 @@ impl Layout {
             Pane::Conversation => self.place_conversation(area, wants),
             Pane::Queue => self.queue = Some(PaneArea::of(area)),
             Pane::Composer | Pane::List | Pane::Detail | Pane::Filter => {
-                let (composer, acknowledgement) = from_bottom(area, 1);
+                let (composer, acknowledgement) = from_bottom(area, acknowledgement_rows(area, wants));
                 self.composer = Some(PaneArea::of(composer));
                 self.acknowledgement = Some(acknowledgement);
             }
@@ -284,8 +286,9 @@ impl Layout {
     fn place_session(&mut self, area: Rect, wants: &Wants) {
         let most_draft = (area.height / 3).clamp(1, MOST_DRAFT_ROWS);
         let draft = cells(wants.draft_rows).clamp(1, most_draft);
-        let (rest, composer) = from_bottom(area, draft + 2);
-        let (composer, acknowledgement) = from_bottom(composer, 1);
+        let told = acknowledgement_rows(area, wants);
+        let (rest, composer) = from_bottom(area, draft + 1 + told);
+        let (composer, acknowledgement) = from_bottom(composer, told);
         self.composer = Some(PaneArea::of(composer));
         self.acknowledgement = Some(acknowledgement);
         let most_queue = (rest.height / 3).min(MOST_QUEUE_ROWS);
@@ -294,6 +297,11 @@ impl Layout {
         self.place_conversation(conversation, wants);
         self.queue = (queue.height > 0).then(|| PaneArea::of(queue));
     }
+}
+
+/// One row always, more for words that need them.
+fn acknowledgement_rows(area: Rect, wants: &Wants) -> u16 {
+    cells(wants.acknowledgement_rows).clamp(1, (area.height / 6).max(1))
 }
 
 /// A quarter of the screen, less if there are fewer sessions; one row more for title and filter.
@@ -365,6 +373,7 @@ mod tests {
         banner_rows: 0,
         waiting: 3,
         draft_rows: 1,
+        acknowledgement_rows: 1,
         filter: Line::Hidden,
         search: Line::Hidden,
     };
@@ -422,9 +431,9 @@ mod tests {
             zoom in prop::sample::select(vec![Zoom::In, Zoom::Out]),
             view in prop::sample::select(View::ALL.to_vec()),
             jobs in 0usize..3_000, timeline_rows in prop::option::of(0usize..3_000), banner_rows in 0usize..20,
-            sessions in 0usize..200_000, waiting in 0usize..100, draft_rows in 0usize..100,
+            sessions in 0usize..200_000, waiting in 0usize..100, draft_rows in 0usize..100, acknowledgement_rows in 0usize..9,
         ) {
-            let wants = Wants { view, focus, zoom, sessions, jobs, timeline_rows, banner_rows, waiting, draft_rows, filter: Line::Shown, search: Line::Shown };
+            let wants = Wants { view, focus, zoom, sessions, jobs, timeline_rows, banner_rows, waiting, draft_rows, acknowledgement_rows, filter: Line::Shown, search: Line::Shown };
             let layout = at(width, height, &wants);
             let panes = [
                 layout.list, layout.job, layout.timeline, layout.conversation, layout.queue, layout.composer,

@@ -30,7 +30,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, picker: &Picker) {
     let rows = usize::from(list.height);
     paint.measured.overlay_rows = rows;
     if picker.entries.is_empty() {
-        return paint.say(list, &[("Nothing fits what is typed.", Role::Quiet)]);
+        return paint.say(list, &[(nothing_fits(picker), Role::Quiet)]);
     }
     let first = first_shown(picker.top, picker.marked, picker.entries.len(), rows.max(1));
     for (at, entry) in picker.entries.iter().enumerate().skip(first).take(rows) {
@@ -43,6 +43,15 @@ pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, picker: &Picker) {
     }
     if let Some(entry) = picker.entries.get(picker.marked) {
         draw_about(paint, about, entry);
+    }
+}
+
+/// What is said in the place of an empty list.
+fn nothing_fits(picker: &Picker) -> &'static str {
+    match picker.kind {
+        PickerKind::Field(_) if picker.text.is_empty() => "There is nothing to choose from: type one.",
+        PickerKind::Field(_) => "Nothing in the list fits: enter takes it as it is typed.",
+        PickerKind::Help | PickerKind::Palette | PickerKind::History => "Nothing fits what is typed.",
     }
 }
 

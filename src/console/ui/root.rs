@@ -107,6 +107,7 @@ fn wants(model: &Model, screen: Rect) -> Wants {
         banner_rows: cron::banner::rows(model, screen.width),
         waiting: queue_pane::rows(model),
         draft_rows: composer::draft_rows(model, layout::composer_width(screen), MOST_ROWS),
+        acknowledgement_rows: composer::acknowledgement_rows(model, layout::composer_width(screen)),
         filter: line(filter::of_list(model), Pane::List),
         search: line(&model.conversation.search, Pane::Conversation),
     }

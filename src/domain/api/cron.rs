@@ -1,6 +1,6 @@
 //! Scheduled tasks as a screen asks for them and changes them.
 
-use chrono::Timelike;
+use chrono::{Datelike, Timelike};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
@@ -244,9 +244,9 @@ pub struct JobRow {
 }
 
 impl JobRow {
-    /// One of its slots on the clock of its zone: `Tue 2026-12-01 02:30 CET`.
-    pub fn slot_words(&self, at: Time) -> String {
-        slot_words(at, self.zone.parse().unwrap_or(Tz::UTC))
+    /// One of its slots on the clock of its zone: `Tue 1 Dec 02:30 CET`.
+    pub fn slot_words(&self, at: Time, now: Time) -> String {
+        slot_words(at, self.zone.parse().unwrap_or(Tz::UTC), now)
     }
 
     /// How it stands in words: `fails, paused`.
@@ -259,10 +259,12 @@ impl JobRow {
     }
 }
 
-/// A slot on the clock of a zone, with its day and the zone: `Tue 2026-12-01 02:30 CET`.
-pub fn slot_words(at: Time, zone: Tz) -> String {
+/// A slot on the clock of a zone, with its day, its year where that is another, and the zone: `Tue 1 Dec 02:30 CET`.
+pub fn slot_words(at: Time, zone: Tz, now: Time) -> String {
+    let (local, now) = (at.with_timezone(&zone), now.with_timezone(&zone));
+    let year = if local.year() == now.year() { "" } else { " %Y" };
     let seconds = if at.second() == 0 { "" } else { ":%S" };
-    at.with_timezone(&zone).format(&format!("%a %Y-%m-%d %H:%M{seconds} %Z")).to_string()
+    local.format(&format!("%a %-d %b{year} %H:%M{seconds} %Z")).to_string()
 }
 
 /// How a job stands, most urgent first; a list sorts by it.

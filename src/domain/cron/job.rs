@@ -27,7 +27,7 @@ pub struct Definition {
     pub prompt: Option<String>,
     /// The skills that are loaded, in order.
     pub skills: Vec<String>,
-    /// Who gets the result; empty is the default place.
+    /// Who gets the result; empty is the console.
     pub deliver_to: Vec<Target>,
     /// Whether it fires; else it is paused.
     pub enabled: bool,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::commands;
+use crate::domain::Time;
 use crate::domain::api::{
     Answer, JobAnswer, JobCommand, JobDetail, JobFound, JobQuery, JobRow, JobsPage, Query, Reply, slot_words,
 };
@@ -77,7 +78,7 @@ async fn set(shared: &Shared, job: &str, field: &str, value: &str) -> Result<Job
 
 async fn list(shared: &Shared, filter: String) -> Result<Reply, Refusal> {
     let page = jobs(shared, filter, ROWS).await?;
-    let mut lines: Vec<String> = page.rows.iter().map(line).collect();
+    let mut lines: Vec<String> = page.rows.iter().map(|row| line(row, shared.now())).collect();
     match (page.total, page.rows.len()) {
         (0, _) => lines.push("no jobs; /cron add makes one, or copy a jobs.json to the home".to_owned()),
         (total, shown) if shown < total => lines.push(format!("{shown} of {total}")),
@@ -86,8 +87,8 @@ async fn list(shared: &Shared, filter: String) -> Result<Reply, Refusal> {
     Ok(Reply::Shown { title: "scheduled tasks".to_owned(), text: lines.join("\n") })
 }
 
-fn line(row: &JobRow) -> String {
-    let next = row.next.map(|at| format!(", next {}", row.slot_words(at))).unwrap_or_default();
+fn line(row: &JobRow, now: Time) -> String {
+    let next = row.next.map(|at| format!(", next {}", row.slot_words(at, now))).unwrap_or_default();
     let failures = match row.failures {
         0 => String::new(),
         failures => format!(", failed {failures} in a row"),
@@ -113,7 +114,7 @@ async fn history(shared: &Shared, job: &str) -> Result<Reply, Refusal> {
 async fn next(shared: &Shared, wanted: &str) -> Result<Reply, Refusal> {
     let (title, mut lines, notes) = match found(shared, wanted).await? {
         JobFound::One(detail) => {
-            let slots = detail.next.iter().map(|slot| detail.row.slot_words(*slot)).collect();
+            let slots = detail.next.iter().map(|slot| detail.row.slot_words(*slot, shared.now())).collect();
             (format!("{}: {}", detail.row.name, detail.row.words), slots, detail.warnings)
         }
         JobFound::Several { candidates } => return Err(several(wanted, &candidates)),
@@ -132,7 +133,7 @@ fn slots_of(shared: &Shared, text: &str) -> Result<Slots, Refusal> {
     schedule.check(zone, now).map_err(|error| refused(error.to_string()))?;
     let at = Lattice { zone, anchor: now };
     let notes = schedule.warnings(zone, now).iter().map(|warning| warning.words()).collect();
-    let slots = schedule.slots(now, &at).take(SLOTS).map(|slot| slot_words(slot, zone)).collect();
+    let slots = schedule.slots(now, &at).take(SLOTS).map(|slot| slot_words(slot, zone, now)).collect();
     Ok((schedule.words(), slots, notes))
 }
 

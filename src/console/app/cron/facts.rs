@@ -8,7 +8,6 @@ use crate::console::app::typing::key_name;
 use crate::console::app::words::{clock, count, second};
 use crate::domain::api::JobState;
 use crate::domain::cron::{Definition, Execution, ExecutionState, Misfire, Overlap, Paused, SessionMode};
-use crate::domain::event::excerpt;
 use crate::domain::sanitize::one_line;
 
 /// What a job is, beside its row: what its definition says, its next slots and what to know of them.
@@ -130,7 +129,7 @@ fn slots(model: &Model, job: &Job, detail: &Detail) -> String {
 
 /// What it is for, what it does it with, and who gets the result.
 fn purpose(written: &Definition) -> Vec<Fact> {
-    let safe = |text: &str| one_line(&excerpt(text)).into_owned();
+    let safe = |text: &str| one_line(&beginning(text)).into_owned();
     let list = |texts: &[String]| texts.iter().map(|text| safe(text)).collect::<Vec<_>>().join(", ");
     let mut facts: Vec<Fact> = Vec::new();
     facts.extend(written.description.as_deref().map(|text| ("for", safe(text))));
@@ -150,10 +149,17 @@ fn purpose(written: &Definition) -> Vec<Fact> {
     facts
 }
 
+/// As much of a text as a detail may have room for.
+fn beginning(text: &str) -> String {
+    const MOST: usize = 2000;
+    let begin: String = text.chars().take(MOST).collect();
+    begin.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Who gets the result of a job; safe to show.
 pub(in crate::console::app) fn targets(written: &Definition) -> String {
     match written.deliver_to.as_slice() {
-        [] => "the default place".to_owned(),
+        [] => "the console, as nothing else is named".to_owned(),
         targets => {
             let names = targets.iter().map(|target| one_line(&target.to_string()).into_owned());
             names.collect::<Vec<_>>().join(", ")
@@ -202,7 +208,11 @@ pub(in crate::console::app) fn job(model: &Model, job: &Job) -> Vec<Fact> {
     if let Some(at) = job.row.next {
         facts.push((
             "then",
-            format!("its slot of {}, {}", job.row.slot_words(at), columns::fine_distance(model, at)),
+            format!(
+                "its slot of {}, {}",
+                job.row.slot_words(at, model.now),
+                columns::fine_distance(model, at)
+            ),
         ));
     }
     facts.extend(job.row.last.as_ref().map(|last| ("last", last_words(model, last))));

@@ -11,7 +11,11 @@ use crate::domain::api::{JobRow, JobState};
 use crate::domain::cron::{Delivery, DeliveryState, Execution, ExecutionState, How, Overlap, Paused, Slots};
 use crate::domain::queue::Gate;
 
-/// An instant to come as the operator reads it: `14:30`, `Mon 08:00` within a week, `24 Dec 08:00`.
+/// From so many days on a day without its year could be one of this year's.
+const YEAR_FROM_DAYS: i64 = 300;
+
+/// An instant to come as the operator reads it: `14:30`, `Mon 08:00` within a week, `24 Dec 08:00`, with the year
+/// where that could be meant of this one.
 pub fn slot(model: &Model, at: Time) -> String {
     slot_in(model, at, model.zone)
 }
@@ -23,7 +27,7 @@ pub fn slot_in(model: &Model, at: Time, zone: Tz) -> String {
     match (local.date_naive() - now.date_naive()).num_days() {
         0 => clock.to_string(),
         1..7 => format!("{} {clock}", local.format("%a")),
-        _ if local.year() != now.year() => format!("{} {clock}", local.format("%-d %b %Y")),
+        YEAR_FROM_DAYS.. if local.year() != now.year() => format!("{} {clock}", local.format("%-d %b %Y")),
         _ => format!("{} {clock}", local.format("%-d %b")),
     }
 }

@@ -148,7 +148,7 @@ impl Field {
             Self::Description => "what for; also a prompt",
             Self::Prompt => "what the agent is told",
             Self::Skills | Self::Script | Self::ContextFrom => "none",
-            Self::DeliverTo => "the default place",
+            Self::DeliverTo => "the console",
             Self::Repeat => "for ever; else how often",
             Self::Misfire | Self::Overlap | Self::Session | Self::Enabled | Self::NoAgent | Self::More => "",
             Self::Workdir => "none; else an absolute path",

@@ -40,6 +40,8 @@ pub(super) struct Meaning<'a> {
     pub(super) now: Time,
     /// The job as it was, with its next slots.
     pub(super) was: Option<(&'a Definition, &'a [Time])>,
+    /// How many runs are left of its `repeat`.
+    pub(super) runs_left: Option<u32>,
 }
 
 pub(super) fn of(meaning: &Meaning<'_>) -> Insight {
@@ -62,7 +64,7 @@ fn read(meaning: &Meaning<'_>, zone: Tz) -> Result<Insight, String> {
         .was
         .filter(|(was, _)| was.schedule == meaning.schedule && was.timezone.as_deref() == meaning.zone);
     let lattice = Lattice { zone, anchor: now };
-    let next: Vec<Time> = match unchanged {
+    let mut next: Vec<Time> = match unchanged {
         // What counts from an anchor goes on counting from it.
         Some((_, next)) if !next.is_empty() => next.to_vec(),
         _ => schedule.slots(now, &lattice).take(SLOTS).collect(),
@@ -70,6 +72,7 @@ fn read(meaning: &Meaning<'_>, zone: Tz) -> Result<Insight, String> {
     if next.is_empty() && schedule.recurrence() == Recurrence::Once && unchanged.is_none() {
         return Err("it is past already: a job that is due once needs a time to come".to_owned());
     }
+    next.truncate(meaning.runs_left.map_or(SLOTS, |left| left as usize));
     let written = match (&schedule, next.first()) {
         // What counts from now is written as what it comes to.
         (Schedule::In(_), Some(at)) if unchanged.is_none() => {
@@ -99,8 +102,14 @@ mod tests {
     }
 
     fn told(schedule: &str) -> Insight {
-        let meaning =
-            Meaning { schedule, zone: None, default_zone: Tz::Europe__Berlin, now: now(), was: None };
+        let meaning = Meaning {
+            schedule,
+            zone: None,
+            default_zone: Tz::Europe__Berlin,
+            now: now(),
+            was: None,
+            runs_left: None,
+        };
         of(&meaning)
     }
 
@@ -124,6 +133,7 @@ mod tests {
             default_zone: Tz::UTC,
             now: now(),
             was: Some((&was, &slots[..])),
+            runs_left: None,
         };
         let Insight::Due { next, .. } = of(&meaning("every 30m")) else { panic!() };
         assert_eq!(next, slots);

@@ -33,6 +33,9 @@ pub(in crate::console::app) fn press(model: &mut Model, action: Action) -> bool 
         Action::EnterField => enter(model),
         Action::NewLine => return editor.field.kind() != Kind::Lines,
         Action::TextUp => vertical(model, action, -1),
+        Action::TextDown if matches!(editor.field.kind(), Kind::PickOne | Kind::PickSome) => {
+            picking::open(model, "");
+        }
         Action::TextDown => vertical(model, action, 1),
         action => return in_list(model, action),
     }

@@ -62,6 +62,8 @@ pub struct JobEditor {
     base: Option<String>,
     /// The job as it was, and its next slots then.
     was: Option<(Definition, Vec<Time>)>,
+    /// How many runs of its `repeat` are used up.
+    used: u32,
     /// The job that the form makes.
     definition: Definition,
     /// Whether the fields that are missing are told: not before the first attempt to save.
@@ -152,6 +154,7 @@ impl JobEditor {
             form,
             base,
             was: None,
+            used: 0,
             definition,
             strictness: Strictness::WhatIsWritten,
             saving: None,
@@ -216,8 +219,11 @@ pub(super) fn edit(model: &mut Model) {
     let Some(definition) = detail.definition.as_deref().cloned() else { return };
     let (base, next) = (detail.record.clone(), detail.next.clone());
     let title = format!("Job {}", definition.id);
+    let left = model.cron.current().and_then(|job| job.row.runs_left);
+    let used = definition.repeat.zip(left).map_or(0, |(times, left)| times.saturating_sub(left));
     let mut editor = JobEditor::new(title, definition.clone(), Some(base), IdFrom::Author);
     editor.was = Some((definition, next));
+    editor.used = used;
     open(model, editor);
 }
 
@@ -351,6 +357,7 @@ pub(super) fn changed(model: &mut Model) {
         default_zone,
         now,
         was: editor.was.as_ref().map(|(was, next)| (was, next.as_slice())),
+        runs_left: definition.repeat.map(|times| times.saturating_sub(editor.used)),
     });
     if let Insight::Fault(why) = &editor.insight {
         faults.push((Field::Schedule, why.clone()));

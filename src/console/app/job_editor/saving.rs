@@ -8,6 +8,7 @@ use crate::console::app::overlay::{Confirm, Deed, Overlay};
 use crate::console::app::replies::{self, Purpose};
 use crate::console::app::{Model, acts, asking, words};
 use crate::domain::api::{Command, JobCommand, Reply};
+use crate::domain::cron::Definition;
 use crate::domain::cron::record as written;
 use crate::domain::sanitize::one_line;
 
@@ -38,7 +39,7 @@ pub(in crate::console::app) fn save(model: &mut Model) {
     give(model, base, definition);
 }
 
-fn give(model: &mut Model, base: Option<String>, definition: crate::domain::cron::Definition) {
+fn give(model: &mut Model, base: Option<String>, definition: Definition) {
     let save = JobCommand::Save { base, definition: Box::new(definition) };
     let ticket = acts::command(model, Purpose::SaveJob, Command::Job(save));
     if let Some(editor) = anywhere_mut(model) {
@@ -134,10 +135,13 @@ pub(in crate::console::app) fn take_theirs(model: &mut Model) {
     changed(model);
 }
 
-fn begin_anew(editor: &mut JobEditor, theirs: String, definition: crate::domain::cron::Definition) {
+fn begin_anew(editor: &mut JobEditor, theirs: String, definition: Definition) {
     editor.form = Form::of(&definition, IdFrom::Author);
     editor.before = editor.form.clone();
     editor.rebase(Some(theirs));
-    editor.was = Some((definition, Vec::new()));
+    let same =
+        |was: &Definition| (&was.schedule, &was.timezone) == (&definition.schedule, &definition.timezone);
+    let next = editor.was.take().filter(|(was, _)| same(was)).map(|(_, next)| next);
+    editor.was = Some((definition, next.unwrap_or_default()));
     editor.failed = None;
 }

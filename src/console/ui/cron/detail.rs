@@ -1,5 +1,7 @@
 //! The selected job: what it is, when it is due, and what became of its runs.
 
+use std::ops::Range;
+
 use ratatui::layout::Rect;
 
 use super::run_mark;
@@ -36,7 +38,11 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let runs = detail.map_or(0, |detail| detail.runs.len());
     let keep = if runs == 0 { 2 } else { to_cells(runs + 1).min(RUNS_KEEP) };
     let (above, _) = from_top(area.body, area.body.height.saturating_sub(keep));
-    let used = draw_facts(paint, above, &facts);
+    let width = usize::from(above.width).saturating_sub(LABEL + 2);
+    let least: usize = facts.iter().map(|fact| rows(fact, width, most_rows(fact)).0.len()).sum();
+    // The room that nothing else takes is for what is cut.
+    let spare = usize::from(area.body.height).saturating_sub(least + (runs + 1).max(usize::from(keep)));
+    let used = draw_facts(paint, above, &facts, spare);
     let (_, below) = from_top(area.body, used);
     match detail {
         Some(detail) if !detail.runs.is_empty() => draw_runs(paint, below, detail, focused),
@@ -61,14 +67,26 @@ fn place(cron: &Cron) -> String {
     }
 }
 
-/// Draws as many facts as fit; returns how many rows they took.
-fn draw_facts(paint: &mut Paint<'_>, area: Rect, facts: &[Fact]) -> u16 {
+/// How many rows a fact takes at most while others need theirs.
+fn most_rows((label, _): &Fact) -> usize {
+    if *label == "error" { MOST_ERROR_ROWS } else { MOST_ROWS }
+}
+
+/// The rows of a fact, and where the last one ends.
+fn rows((_, value): &Fact, width: usize, most: usize) -> (Vec<Range<usize>>, usize) {
+    text::wrap(value, 0, width, most)
+}
+
+/// Draws as many facts as fit, the first that are cut with up to `spare` rows more; returns how many rows they
+/// took.
+fn draw_facts(paint: &mut Paint<'_>, area: Rect, facts: &[Fact], mut spare: usize) -> u16 {
     let mut rest = area;
-    for (label, value) in facts {
+    for fact in facts {
+        let (label, value) = fact;
         let width = usize::from(rest.width).saturating_sub(LABEL + 2);
-        let most = if *label == "error" { MOST_ERROR_ROWS } else { MOST_ROWS };
-        let most = most.min(usize::from(rest.height));
-        let (rows, end) = text::wrap(value, 0, width, most);
+        let usual = most_rows(fact);
+        let (rows, end) = rows(fact, width, (usual + spare).min(usize::from(rest.height)));
+        spare -= rows.len().saturating_sub(usual).min(spare);
         let cut = end < value.len();
         let count = rows.len();
         for (at, range) in rows.into_iter().enumerate() {

@@ -14,6 +14,7 @@ use crate::console::ui::layout::PaneArea;
 use crate::console::ui::paint::{Focused, Paint, first_shown, to_cells};
 use crate::console::ui::text;
 use crate::console::ui::theme::Role;
+use crate::domain::alert::AlertKey;
 use crate::domain::api::{CronHealth, JobState};
 
 /// Below so many columns a job has its name and how it stands.
@@ -90,6 +91,7 @@ fn beside(model: &Model, above: usize, below: usize) -> (String, Role) {
 struct Columns {
     name: usize,
     words: usize,
+    slot: usize,
     next: usize,
     durations: usize,
     gap: usize,
@@ -101,18 +103,20 @@ impl Columns {
         let widest =
             |of: &dyn Fn(&Job) -> String| shown.iter().map(|job| text::width(&of(job))).max().unwrap_or(0);
         if width < COLUMNS_FROM_WIDTH {
-            return Self { name: width / 2 - MARKS, words: 0, next: 0, durations: 0, gap: 2 };
+            return Self { name: width / 2 - MARKS, words: 0, slot: 0, next: 0, durations: 0, gap: 2 };
         }
         let wide = width >= WIDE_FROM_WIDTH;
         let drawn = shown.iter().any(|job| job.row.durations.len() > 1);
         let gap = if wide { 2 } else { 1 };
         let name = widest(&|job| job.row.name.clone()).clamp(8, width / 4);
-        let next = widest(&|job| next(model, job, width));
+        let slot = widest(&|job| next_slot(model, job).unwrap_or_default());
+        let next = widest(&|job| next(model, job, width, slot));
         let durations = if wide && drawn { DURATIONS } else { 0 };
         // How a job stands is cut before its schedule is: it is told in full beside the list.
         let taken = MARKS + name + next + durations + 4 * gap + STANDING;
         let words = widest(&|job| schedule(job).to_owned());
-        Self { name, words: words.clamp(5, width.saturating_sub(taken).max(width / 5)), next, durations, gap }
+        let words = words.clamp(5, width.saturating_sub(taken).max(width / 5));
+        Self { name, words, slot, next, durations, gap }
     }
 }
 
@@ -120,12 +124,14 @@ fn schedule(job: &Job) -> &str {
     if job.row.words.is_empty() { &job.row.schedule } else { &job.row.words }
 }
 
-/// `14:30  in 28 min`, in the style that is set; empty where no slot will be taken.
-fn next(model: &Model, job: &Job, width: usize) -> String {
-    let Some(at) = job.row.next else { return String::new() };
-    if job.row.paused.is_some() {
-        return String::new();
-    }
+/// The next slot that will be taken.
+fn next_slot(model: &Model, job: &Job) -> Option<String> {
+    job.row.next.filter(|_| job.row.paused.is_none()).map(|at| slot(model, at))
+}
+
+/// `14:30  in 28 min`, in the style that is set, the slot in so many cells; empty where no slot will be taken.
+fn next(model: &Model, job: &Job, width: usize, cells: usize) -> String {
+    let (Some(at), Some(slot)) = (job.row.next, next_slot(model, job)) else { return String::new() };
     let distance = distance(model, at);
     // Where it is narrow the hours are enough.
     let distance = match distance.split_once(" h ") {
@@ -134,7 +140,7 @@ fn next(model: &Model, job: &Job, width: usize) -> String {
     };
     match model.times {
         TimeStyle::Relative if width < WIDE_FROM_WIDTH => distance,
-        TimeStyle::Relative | TimeStyle::Absolute => format!("{:>9}  {distance}", slot(model, at)),
+        TimeStyle::Relative | TimeStyle::Absolute => format!("{slot:>cells$}  {distance}"),
     }
 }
 
@@ -147,7 +153,7 @@ fn draw_job(paint: &mut Paint<'_>, row: Rect, columns: Columns, job: &Job) {
         paint.motion.counts_seconds();
     }
     let standing = standing(model, job);
-    let next = next(model, job, usize::from(row.width));
+    let next = next(model, job, usize::from(row.width), columns.slot);
     let bars = if columns.durations == 0 {
         String::new()
     } else {
@@ -211,7 +217,11 @@ fn draw_empty(paint: &mut Paint<'_>, area: Rect, cron: &Cron) {
             }
             Access::ReadOnly => format!("No jobs. A jobs.json in {home} has them."),
         };
-        paint.say(area, &[(&words, Role::Text)]);
+        let file = AlertKey::jobs_file();
+        match model.alerts.open.iter().find(|alert| alert.key == file) {
+            Some(gone) => paint.say(area, &[(&gone.words, Role::NeedsYou), (&words, Role::Text)]),
+            None => paint.say(area, &[(&words, Role::Text)]),
+        }
     }
 }
 

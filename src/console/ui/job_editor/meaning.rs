@@ -9,6 +9,7 @@ use crate::console::app::job_editor::{Field, JobEditor};
 use crate::console::ui::card;
 use crate::console::ui::layout::{from_left, from_top};
 use crate::console::ui::paint::Paint;
+use crate::console::ui::text;
 use crate::console::ui::theme::Role;
 
 /// How many rows it would take, about.
@@ -47,8 +48,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, editor: &JobEditor) {
         let day = if this_year { "%a %e %b" } else { "%a %e %b %Y" };
         let day = format!("{} {}", local.format(day), local.format(clock_of(*slot)));
         let distance = fine_distance(model, *slot);
-        let zone =
-            if at == 0 && *zone != model.zone { local.format("%Z").to_string() } else { String::new() };
+        let zone = local.format("%Z").to_string();
+        let fits =
+            text::width(&day) + text::width(&distance) + text::width(&zone) + 3 <= usize::from(rest.width);
+        let zone = if at == 0 && fits && local.timezone() != model.zone { zone } else { String::new() };
         let mut pen = paint.row(rest, 0);
         pen.right(&zone, Role::Quiet).put(&day, Role::Text).put("  ", Role::Text).put(&distance, Role::Quiet);
         rest = from_top(rest, 1).1;

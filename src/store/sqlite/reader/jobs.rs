@@ -383,7 +383,9 @@ impl Reader<'_> {
     fn detail(&self, found: Found, _zone: Tz, at: Time) -> Result<JobDetail> {
         let row = self.row(&found)?;
         let next = match found.standing.ahead.next {
-            Some(_) => slots(&found, at).take(NEXT).collect(),
+            Some(_) => {
+                slots(&found, at).take(row.runs_left.map_or(NEXT, |left| NEXT.min(left as usize))).collect()
+            }
             None => Vec::new(),
         };
         let history = self.executions(Some(&found.id), None, HISTORY)?;
