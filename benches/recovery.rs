@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use switchboard::config::parse;
 use switchboard::domain::Time;
+use switchboard::domain::agent::Roster;
 use switchboard::domain::id::{RunId, SessionId, SessionKey};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
@@ -96,7 +97,8 @@ fn run(name: &str, at: Time) -> NewRun {
         pid: 1,
         version: "bench".to_owned(),
         at,
-        defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false },
+        defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500 },
+        agents: Roster::default(),
         receipt: FoundReceipt::Nothing,
         limits: parse("", Path::new("config.toml")).unwrap().config.recovery.limits,
     }

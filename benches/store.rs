@@ -17,6 +17,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use switchboard::config::parse;
+use switchboard::domain::agent::Roster;
 use switchboard::domain::api::{EventPage, SessionCursor};
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
@@ -200,13 +201,14 @@ impl Rounds {
 async fn in_turns(bare: Bare, path: &Path, sessions: u32) -> Rounds {
     let (store, mut feed) = Store::open(path, Patience::default()).unwrap();
     let follower = tokio::spawn(async move { while feed.recv().await.is_some() {} });
-    let defaults = Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false };
+    let defaults = Defaults { busy_mode: BusyMode::Replace, max_queued: 500 };
     let run = NewRun {
         run: RunId("bench".to_owned()),
         pid: 1,
         version: "bench".to_owned(),
         at: chrono::Utc::now(),
         defaults,
+        agents: Roster::default(),
         receipt: FoundReceipt::Nothing,
         limits: parse("", Path::new("config.toml")).unwrap().config.recovery.limits,
     };

@@ -11,9 +11,10 @@ use std::time::Duration;
 use pretty_assertions::assert_eq;
 use support::files::{assert_kept, repository};
 use switchboard::config::{
-    self, Config, EngineLock, Home, HomeError, Loaded, LockError, OVERRIDES, Origin, TABLE, Takes,
-    default_file, effective,
+    self, Anew, BackendKind, Config, EngineLock, Home, HomeError, Loaded, LockError, OVERRIDES, Origin,
+    TABLE, Takes, default_file, effective,
 };
+use switchboard::domain::approval::Policy;
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy};
 
 const FILE: &str = "/home/op/.switchboard/config.toml";
@@ -66,6 +67,9 @@ fn every_setting_reaches_the_configuration() {
         let mut text = format!("{} = {other}\n", setting.key);
         if setting.key == "agent.backend" {
             text.push_str("agent.command.argv = [\"x\"]");
+        }
+        if setting.key == "agent.platforms" {
+            text.push_str("agents.coder.backend = \"practice\"");
         }
         let changed = parse(&text).unwrap().config;
         assert_ne!(changed, Config::default(), "{} = {other} changes nothing", setting.key);
@@ -187,11 +191,42 @@ fn without_settings_no_session_is_reset_by_time() {
 #[test]
 fn each_table_by_name_sets_settings_of_the_section_that_it_stands_in() {
     for overrides in OVERRIDES {
-        assert_eq!(overrides.overridden().count(), overrides.settings.len(), "{}", overrides.key);
+        let expected = match overrides.settings {
+            Anew::These(names) => names.len(),
+            Anew::AllBut(name) => {
+                let but = format!("{}.{name}", overrides.of);
+                let within = format!("{}.", overrides.of);
+                TABLE.iter().filter(|setting| setting.key.starts_with(&within) && setting.key != but).count()
+            }
+        };
+        assert_eq!(overrides.overridden().count(), expected, "{}", overrides.key);
         let (name, value) = overrides.example;
         let loaded = parse(&format!("{}.{name} = {value}", overrides.key)).unwrap();
         assert_ne!(loaded.config, Config::default(), "{}.{name} changes nothing", overrides.key);
     }
+}
+
+#[test]
+fn an_agent_by_name_is_whole_and_what_it_leaves_out_is_the_default_ones() {
+    let text = fs::read_to_string(repository("tests/config/valid/agents.toml")).unwrap();
+    let config = parse(&text).unwrap().config;
+    let named = |name: &str| config.agents[&name.parse().unwrap()].clone();
+    let (large, coder) = (named("large"), named("coder"));
+    assert_eq!((large.backend, large.openai.model.as_str()), (BackendKind::OpenAi, "large"));
+    assert_eq!(large.openai.base_url, config.agent.openai.base_url);
+    assert_eq!((config.agent.openai.model.as_str(), config.agent.acp.argv.len()), ("small", 0));
+    assert_eq!((coder.backend, coder.acp.argv.len()), (BackendKind::Acp, 2));
+    assert_eq!([coder.approvals.acp, coder.approvals.terminal], [Policy::Auto, Policy::Deny]);
+    let of = |platform: &str| config.agent_platforms.get(platform).map(ToString::to_string);
+    assert_eq!([of("telegram"), of("slack")], [Some("coder".to_owned()), None]);
+}
+
+#[test]
+fn the_keys_of_all_agents_are_known_to_each() {
+    let text = "[agent.openai]\napi_key_file = \"a\"\n[agents.b.openai]\napi_key_env = \"WALRUS\"\napi_key_file = \"/b\"";
+    let keys = parse(text).unwrap().config.keys();
+    assert_eq!(keys.variables, ["OPENAI_API_KEY", "WALRUS"]);
+    assert_eq!(keys.files, [PathBuf::from("/home/op/.switchboard/a"), PathBuf::from("/b")]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "engine/agents.rs"]
+mod agents;
 #[path = "engine/alerts.rs"]
 mod alerts;
 #[path = "engine/approvals.rs"]

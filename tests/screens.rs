@@ -708,7 +708,7 @@ fn hostile() -> Engine {
         page.entries.push(models::entry(91, &session, 42, 3, models::agent(HOSTILE)));
         page.live.as_mut().unwrap().text = HOSTILE.to_owned();
     }
-    engine.status.agent = HOSTILE.to_owned();
+    engine.status.agents = models::only_agent(HOSTILE);
     engine.status.cron = CronHealth::Late { since: models::now(), why: HOSTILE.to_owned() };
     engine.jobs = hostile_jobs();
     engine

@@ -810,7 +810,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__cron__subcmd__add)
-            opts="-h --id --name --timezone --description --skills --deliver-to --enabled --repeat --misfire --overlap --jitter-seconds --script --no-agent --context-from --model --workdir --timeout-minutes --session --home --read-only --help"
+            opts="-h --id --name --timezone --description --skills --deliver-to --enabled --repeat --misfire --overlap --jitter-seconds --script --no-agent --context-from --agent --model --workdir --timeout-minutes --session --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -872,6 +872,10 @@ _switchboard() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --model)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -918,7 +922,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__cron__subcmd__edit)
-            opts="-h --id --name --schedule --timezone --description --prompt --skills --deliver-to --enabled --repeat --misfire --overlap --jitter-seconds --script --no-agent --context-from --model --workdir --timeout-minutes --session --home --read-only --help"
+            opts="-h --id --name --schedule --timezone --description --prompt --skills --deliver-to --enabled --repeat --misfire --overlap --jitter-seconds --script --no-agent --context-from --agent --model --workdir --timeout-minutes --session --home --read-only --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -985,6 +989,10 @@ _switchboard() {
                     return 0
                     ;;
                 --context-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

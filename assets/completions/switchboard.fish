@@ -169,6 +169,7 @@ complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l script -d 'a program in scripts/ that runs first' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l no-agent -d 'whether the script\'s output is the result, without any agent' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l context-from -d 'the jobs whose newest output goes into the prompt' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l agent -d 'the agent that runs it, by its name in the settings' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l model -d 'the model, as the agent\'s server knows it' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l workdir -d 'the folder in which it works; an absolute path' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from add" -l timeout-minutes -d 'after so many minutes a run is stopped; empty: never' -r
@@ -192,6 +193,7 @@ complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l script -d 'a program in scripts/ that runs first' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l no-agent -d 'whether the script\'s output is the result, without any agent' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l context-from -d 'the jobs whose newest output goes into the prompt' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l agent -d 'the agent that runs it, by its name in the settings' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l model -d 'the model, as the agent\'s server knows it' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l workdir -d 'the folder in which it works; an absolute path' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand cron; and __fish_seen_subcommand_from edit" -l timeout-minutes -d 'after so many minutes a run is stopped; empty: never' -r

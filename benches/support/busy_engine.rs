@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use switchboard::agent::{AgentError, AgentEvent, Backend, Handle, SessionContext, Turn};
+use switchboard::agent::{AgentError, AgentEvent, Agents, Backend, Handle, SessionContext, Turn};
 use switchboard::config::{EngineConfig, Home, OnTerminalClose, QueueConfig, parse};
 use switchboard::control::protocol::Hello;
 use switchboard::control::{Client, InProcess, Server};
@@ -65,7 +65,7 @@ impl BusyEngine {
         let parts = Parts {
             store,
             feed,
-            backend: Arc::new(Paced),
+            agents: Agents::only(Arc::new(Paced)),
             clock: Arc::new(SystemClock),
             queue: QueueConfig { busy_mode: BusyMode::Queue, max_items: 500 },
             engine: EngineConfig {
@@ -83,7 +83,7 @@ impl BusyEngine {
             timezone: chrono_tz::UTC,
             cron: config.cron,
             home: home.clone(),
-            key_variable: config.agent.openai.api_key_env,
+            key_variables: vec![config.agent.openai.api_key_env],
         };
         let engine = runtime.block_on(Engine::start(parts, StartUp::Run)).unwrap();
         let for_clients = engine.clone();

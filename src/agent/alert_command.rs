@@ -32,7 +32,7 @@ pub struct AlertCommand {
     timeout: Duration,
     repeat: Option<Duration>,
     /// The environment variable of a configured key; never handed on.
-    key_variable: String,
+    key_variables: Vec<String>,
 }
 
 /// Why an alert was not told.
@@ -75,7 +75,7 @@ impl AlertCommand {
             home: home.to_path_buf(),
             timeout: *timeout,
             repeat: *repeat,
-            key_variable: config.agent.openai.api_key_env.clone(),
+            key_variables: config.keys().variables,
         })
     }
 
@@ -112,7 +112,7 @@ impl AlertCommand {
 
     fn start(&self, alert: &Alert) -> io::Result<Child> {
         let mut command = Command::new(self.path());
-        environment::hide_secrets(&mut command, &self.key_variable);
+        environment::hide_secrets(&mut command, &self.key_variables);
         command
             .args(&self.arguments)
             .env(KEY, alert.key.as_str())

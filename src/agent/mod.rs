@@ -5,6 +5,7 @@
 //! unless the backend says that it is for one turn.
 
 mod acp;
+mod agents;
 mod alert_command;
 mod approvals;
 mod command;
@@ -23,13 +24,15 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{AgentConfig, BackendKind};
+use crate::config::{AgentConfig, BackendKind, Keys};
 use crate::domain::Time;
+use crate::domain::agent::AgentName;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::{AgentSession, ContextUse, Usage};
 use crate::domain::talk::Shortened;
 
+pub use agents::Agents;
 pub use alert_command::{AlertCommand, NotTold};
 pub use approvals::{Approvals, NewQuestion};
 pub use process::{
@@ -37,17 +40,17 @@ pub use process::{
 };
 pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
 
-/// Makes the backend that the settings name. `home` is where commands and tools work that
-/// name no folder.
+/// Makes the backend that the settings of an agent name. `home` is where commands and tools work that name no
+/// folder; nothing that works for it gets to see the `keys`.
 ///
 /// # Errors
 /// Where a setting that the backend needs is missing or can't be used.
-pub fn build(config: &AgentConfig, home: &Path) -> Result<Arc<dyn Backend>, BuildError> {
+pub fn build(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Arc<dyn Backend>, BuildError> {
     match config.backend {
         BackendKind::Practice => Ok(Arc::new(practice::Practice)),
-        BackendKind::Acp => Ok(Arc::new(acp::AcpBackend::new(config, home)?)),
-        BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, home)?)),
-        BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(config, home)?)),
+        BackendKind::Acp => Ok(Arc::new(acp::AcpBackend::new(config, keys, home)?)),
+        BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, keys, home)?)),
+        BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(config, keys, home)?)),
     }
 }
 
@@ -205,6 +208,14 @@ pub enum AgentError {
 /// Why a backend can't be made from its settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
+    /// The settings of an agent of `[agents]` can't be used.
+    #[error("agents.{name}: {error}")]
+    Named {
+        /// Its name.
+        name: AgentName,
+        /// Why; what it does not set itself is the setting of `[agent]`.
+        error: Box<BuildError>,
+    },
     /// The backend has no program to run.
     #[error(
         "{section}.argv is empty: name the program and its arguments, as in argv = [\"./agent.sh\"], or set agent.backend to another backend"

@@ -33,7 +33,7 @@ pub struct ScriptCall {
     /// What its environment has beside the engine's own without secrets.
     pub variables: Vec<(&'static str, String)>,
     /// The variable of a configured key, which is hidden whatever its name looks like.
-    pub key_variable: String,
+    pub key_variables: Vec<String>,
     /// How long it may take.
     pub limit: Duration,
 }
@@ -92,7 +92,7 @@ pub async fn run_script(
             command
         }
     };
-    environment::hide_secrets(&mut command, &call.key_variable);
+    environment::hide_secrets(&mut command, &call.key_variables);
     command
         .envs(call.variables.iter().map(|(name, value)| (*name, value)))
         .current_dir(&call.workdir)
@@ -208,7 +208,7 @@ mod tests {
                 program,
                 workdir: self.0.path().to_owned(),
                 variables: vec![("SWITCHBOARD_JOB_ID", "a".to_owned())],
-                key_variable: "WALRUS".to_owned(),
+                key_variables: vec!["WALRUS".to_owned()],
                 limit: Duration::from_secs(60),
             }
         }

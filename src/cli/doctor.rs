@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use chrono::Utc;
-use chrono_tz::Tz;
 use serde::Serialize;
 
 use super::Exit;
@@ -13,7 +12,7 @@ use super::context::Context;
 use super::cron::check;
 use super::keymap;
 use super::output::{AsJson, Form, Out};
-use crate::agent;
+use crate::agent::Agents;
 use crate::config::{self, Config, Home};
 use crate::control::{Client, SocketClient, StoreOnly};
 use crate::domain::alert::AlertKey;
@@ -64,7 +63,7 @@ impl Doctor {
         let mut findings = home(context.home.root());
         findings.push(settings);
         findings.extend(keys(&context.home));
-        findings.extend(jobs(&context.home, config.timezone));
+        findings.extend(jobs(&context.home, &config));
         let (engine, runs) = engine(context).await;
         findings.push(engine);
         // Opening the store would take away what tells an engine's start of the damage.
@@ -75,7 +74,7 @@ impl Doctor {
                 findings.push(store(context, &config).await);
             }
         }
-        findings.push(agent(context, &config).await);
+        findings.extend(agents(context, &config).await);
         findings.push(terminal());
         for finding in &findings {
             match self.json.form() {
@@ -149,7 +148,7 @@ fn keys(home: &Home) -> Vec<Finding> {
 }
 
 /// The scheduled tasks. A record that can't be used harms no other.
-fn jobs(home: &Home, zone: Tz) -> Vec<Finding> {
+fn jobs(home: &Home, config: &Config) -> Vec<Finding> {
     let path = home.jobs_file();
     let document = match check::document(&path) {
         Ok(Some(document)) => document,
@@ -160,7 +159,7 @@ fn jobs(home: &Home, zone: Tz) -> Vec<Finding> {
     let mut findings = Vec::new();
     for entry in document.entries() {
         let told = |words: String| format!("{shown}:{}: {}: {words}", entry.line, check::name_of(entry));
-        match check::check(entry, &document, home, zone, now) {
+        match check::check(entry, &document, home, config, now) {
             Ok(good) => {
                 findings.extend(good.warnings.into_iter().map(|words| Finding::warn("jobs", told(words))));
             }
@@ -233,14 +232,21 @@ async fn store(context: &Context, config: &Config) -> Finding {
     }
 }
 
-async fn agent(context: &Context, config: &Config) -> Finding {
-    match agent::build(&config.agent, context.home.root()) {
-        Err(error) => Finding::fail("agent", error.to_string()),
-        Ok(backend) => match backend.check().await {
-            Ok(words) => Finding::ok("agent", words),
-            Err(error) => Finding::fail("agent", error.to_string()),
-        },
+/// Every agent, by name where there are several.
+async fn agents(context: &Context, config: &Config) -> Vec<Finding> {
+    let agents = match Agents::build(config, context.home.root()) {
+        Ok(agents) => agents,
+        Err(error) => return vec![Finding::fail("agent", error.to_string())],
+    };
+    let mut findings = Vec::new();
+    for (name, backend) in agents.all() {
+        let called = if config.agents.is_empty() { String::new() } else { format!("{name}: ") };
+        findings.push(match backend.check().await {
+            Ok(words) => Finding::ok("agent", format!("{called}{words}")),
+            Err(error) => Finding::fail("agent", format!("{called}{error}")),
+        });
     }
+    findings
 }
 
 fn terminal() -> Finding {

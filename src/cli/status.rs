@@ -50,7 +50,9 @@ fn print(overview: &Overview, console: Option<&Forecast>, clock: &Clock, out: &m
     line("engine", engine_words(engine, clock))?;
     line("turns", turns_words(engine, clock))?;
     if engine.run.is_some() {
-        line("agent", engine.agent.clone())?;
+        for name in engine.agents.known.keys() {
+            line("agent", one_line(&engine.agents.label(name)).into_owned())?;
+        }
     }
     line("alerts", alerts_words(overview.needs_you))?;
     line("sessions", format!("{} live", overview.sessions))?;

@@ -12,6 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::overrides::{OVERRIDES, Overrides};
 use super::settings::*;
 use super::table::{Setting, TABLE, Takes};
+use crate::domain::agent::AgentName;
 use crate::domain::approval::Policy;
 use crate::domain::event::{Level, excerpt};
 use crate::domain::nearest::nearest;
@@ -128,7 +129,7 @@ pub fn parse(text: &str, file: &Path) -> Result<Loaded, ConfigError> {
     }
     let mut found = Found::default();
     reading.collect(document.get_ref(), "", &mut found);
-    let loaded = reading.take_over(&found);
+    let loaded = reading.take_over(&mut found);
     reading.problems.sort_by_key(|problem| problem.line);
     if reading.problems.is_empty() { Ok(loaded) } else { Err(ConfigError(reading.problems)) }
 }
@@ -154,6 +155,14 @@ struct NamedTable<'t> {
     of: &'static Overrides,
     name: &'t str,
     values: Values<'t>,
+}
+
+impl NamedTable<'_> {
+    /// The key of a setting as it stands in the table.
+    fn key_of(&self, setting: &Setting) -> String {
+        let place = self.of.place_of(setting).unwrap_or_default();
+        format!("{}.{}.{place}", self.of.key, self.of.names.written(self.name))
+    }
 }
 
 impl Reading<'_> {
@@ -189,33 +198,45 @@ impl Reading<'_> {
                 let what = format!("{key}: tables of {} are named by {allowed}{hint}", of.key);
                 self.problem(name.span().start, what);
             } else if let Some(table) = self.section(name, table, &key, &key) {
-                let values = self.collect_overrides(table, of, &key);
+                let mut values = Values::new();
+                self.collect_overrides(table, of, (&key, ""), &mut values);
                 found.named.push(NamedTable { of, name: name.get_ref(), values });
             }
         }
     }
 
-    /// Finds what the named table `key` sets, and tells of every unknown name.
+    /// Finds what a named table sets, or a section in it that is written as `key` and stands at `place`, and tells
+    /// of every unknown name.
     fn collect_overrides<'t>(
         &mut self,
         table: &'t DeTable<'t>,
         of: &'static Overrides,
-        key: &str,
-    ) -> Values<'t> {
-        let mut values = Values::new();
+        (key, place): (&str, &str),
+        values: &mut Values<'t>,
+    ) {
+        let places = || of.overridden().filter_map(|setting| of.place_of(setting));
         for (name, value) in table {
-            match of.overridden().find(|setting| setting.name() == name.get_ref()) {
-                Some(setting) => {
-                    values.insert(setting.key, value);
+            let key = format!("{key}.{}", name.get_ref());
+            let place = format!("{place}{}", name.get_ref());
+            let below = format!("{place}.");
+            if let Some(setting) = of.overridden().find(|setting| of.place_of(setting) == Some(&place)) {
+                values.insert(setting.key, value);
+            } else if places().any(|known| known.starts_with(&below)) {
+                if let Some(inner) = self.section(name, value, &key, &key) {
+                    self.collect_overrides(inner, of, (&key, &below), values);
                 }
-                None => {
-                    let near = nearest(name.get_ref(), of.settings.iter().copied());
-                    let near = near.map(|near| format!("{key}.{near}"));
-                    self.unknown(name.span().start, &format!("{key}.{}", name.get_ref()), near);
-                }
+            } else {
+                let (section, _) = place.rsplit_once('.').map_or(("", ""), |(section, name)| (section, name));
+                let beside = places().filter_map(|known| match section {
+                    "" => known.split('.').next(),
+                    section => known.strip_prefix(section)?.strip_prefix('.'),
+                });
+                let near = nearest(name.get_ref(), beside);
+                let near = near
+                    .map(|near| format!("{}.{near}", key.rsplit_once('.').map_or("", |(table, _)| table)));
+                self.unknown(name.span().start, &key, near);
             }
         }
-        values
     }
 
     /// The table that a section must be; `header` is how it is written.
@@ -238,7 +259,7 @@ impl Reading<'_> {
         self.problem(at, format!("there is no setting {:?}{hint}", excerpt(key)));
     }
 
-    fn take_over(&mut self, found: &Found<'_>) -> Loaded {
+    fn take_over(&mut self, found: &mut Found<'_>) -> Loaded {
         let mut config = Config::default();
         let mut values = Vec::with_capacity(TABLE.len());
         for setting in TABLE {
@@ -248,24 +269,29 @@ impl Reading<'_> {
             };
             values.push(Effective { key: setting.key.to_owned(), value, origin });
         }
-        self.check_needs(&found.values);
+        self.check_needs(&found.values, None);
+        // An agent that is set up by name leaves out what the default one has, all that is named in it too.
+        found.named.sort_by_key(|table| OVERRIDES.iter().position(|of| of.key == table.of.key));
         for table in &found.named {
             self.take_over_named(table, &mut config, &mut values);
+            self.check_needs(&found.values, Some(table));
         }
+        self.check_agents(&found.values, &config);
         Loaded { config, values }
     }
 
     /// Reads a named table as if it stood in the section itself, and keeps what comes of it by name.
     fn take_over_named(&mut self, table: &NamedTable<'_>, config: &mut Config, values: &mut Vec<Effective>) {
-        let section = format!("{}.", table.of.section());
+        let sections = [table.of.of, table.of.key].map(|section| format!("{section}."));
         let mut special = config.clone();
         for setting in table.of.overridden() {
-            let key = format!("{}.{}.{}", table.of.key, table.of.names.written(table.name), setting.name());
+            let key = table.key_of(setting);
             let (value, origin) = match table.values.get(setting.key) {
                 Some(given) => self.given(&key, setting, given, &mut special),
                 None => general(setting, values),
             };
-            let behind = values.iter().rposition(|value| value.key.starts_with(&section));
+            let belongs = |value: &Effective| sections.iter().any(|section| value.key.starts_with(section));
+            let behind = values.iter().rposition(belongs);
             let behind = behind.map_or(values.len(), |last| last + 1);
             values.insert(behind, Effective { key, value, origin });
         }
@@ -297,24 +323,54 @@ impl Reading<'_> {
         (None, origin)
     }
 
-    /// What the chosen backend can't do without must be set.
-    fn check_needs(&mut self, found: &Values<'_>) {
-        let Some(backend) = found.get("agent.backend") else { return };
+    /// What the chosen backend can't do without must be set: for the default agent, or in a named table.
+    fn check_needs(&mut self, found: &Values<'_>, table: Option<&NamedTable<'_>>) {
+        let own = table.map_or(found, |table| &table.values);
+        let Some(backend) = own.get("agent.backend") else { return };
         let chosen = backend.get_ref().as_str();
+        let written = |key: &str| match table {
+            Some(table) => key.replacen(table.of.of, &format!("{}.{}", table.of.key, table.name), 1),
+            None => key.to_owned(),
+        };
         let needed =
             TABLE.iter().filter(|setting| setting.needed_by.is_some() && setting.needed_by == chosen);
-        for setting in needed.filter(|setting| !found.contains_key(setting.key)) {
+        for setting in
+            needed.filter(|setting| !own.contains_key(setting.key) && !found.contains_key(setting.key))
+        {
             let example = setting.takes.example().map(|value| value.to_string()).unwrap_or_default();
             self.problem(
                 backend.span().start,
                 format!(
-                    "agent.backend = {:?} needs {}, which is missing; for example {} = {example} under [{}]",
+                    "{} = {:?} needs {}, which is missing; for example {} = {example} under [{}]",
+                    written("agent.backend"),
                     chosen.unwrap_or_default(),
-                    setting.key,
+                    written(setting.key),
                     setting.name(),
-                    setting.section()
+                    written(setting.section())
                 ),
             );
+        }
+    }
+
+    /// The agents that platforms name must be there.
+    fn check_agents(&mut self, found: &Values<'_>, config: &Config) {
+        let Some(platforms) = found.get("agent.platforms").and_then(|value| value.get_ref().as_table())
+        else {
+            return;
+        };
+        let mut known: Vec<&str> = config.agents.keys().map(AgentName::as_str).collect();
+        known.push(AgentName::DEFAULT);
+        for (platform, agent) in platforms {
+            let Some(name) = agent.get_ref().as_str().filter(|name| !known.contains(name)) else { continue };
+            let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near:?}?"));
+            let what = format!(
+                "agent.platforms.{} = {:?}: there is no such agent, [agents] has {}{}",
+                platform.get_ref(),
+                excerpt(name),
+                known.join(", "),
+                hint.unwrap_or_default()
+            );
+            self.problem(agent.span().start, what);
         }
     }
 
@@ -410,6 +466,8 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
                 allow: Vec::new(),
             },
         },
+        agents: BTreeMap::new(),
+        agent_platforms: BTreeMap::new(),
         queue: QueueConfig { busy_mode: BusyMode::Replace, max_items: 0 },
         session_reset: ResetPolicies {
             default: ResetPolicy { mode: ResetMode::None, idle_minutes: 0, at_hour: 0 },

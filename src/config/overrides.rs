@@ -4,24 +4,36 @@
 
 use super::settings::Config;
 use super::table::{Setting, TABLE, Takes, is_platform_name};
+use crate::domain::agent::AgentName;
 use crate::domain::nearest::nearest;
 
 /// A section of tables that the operator names.
 #[derive(Debug, Clone, Copy)]
 pub struct Overrides {
-    /// Its dotted key. It stands in the section whose settings its tables set anew.
+    /// Its dotted key.
     pub key: &'static str,
+    /// The section whose settings its tables set anew.
+    pub of: &'static str,
     /// What it is for, in whole sentences.
     pub about: &'static str,
     /// What its tables are named by.
     pub names: Names,
-    /// The names of the settings that its tables can set; what one leaves out is as in the section.
-    pub settings: &'static [&'static str],
+    /// The settings that its tables can set; what one leaves out is as in the section.
+    pub settings: Anew,
     /// A table for the documentation: its name and its value as TOML.
     pub example: (&'static str, &'static str),
     /// Keeps what applies to a name, out of the configuration as it would be if the name's table
     /// stood in the section itself; none for a name that does not exist.
     pub keep: fn(&mut Config, &str, &Config) -> Option<()>,
+}
+
+/// The settings of a section that a table can set anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anew {
+    /// Those of these names.
+    These(&'static [&'static str]),
+    /// All in it and in the sections below, but one.
+    AllBut(&'static str),
 }
 
 /// What tables are named by.
@@ -31,6 +43,8 @@ pub enum Names {
     Platforms,
     /// Any model.
     Models,
+    /// Any name but that of the default agent.
+    Agents,
     /// A few words.
     Words(&'static [&'static str]),
 }
@@ -40,8 +54,9 @@ pub const OVERRIDES: &[Overrides] = &[
     Overrides {
         key: "agent.openai.models",
         about: "What is so of one model, for /model and scheduled tasks that name it. Of one without a table only what the server tells is known.",
+        of: "agent.openai",
         names: Names::Models,
-        settings: &["context_tokens", "price_input", "price_output", "price_cached"],
+        settings: Anew::These(&["context_tokens", "price_input", "price_output", "price_cached"]),
         example: ("\"qwen3:32b\"", "{ context_tokens = 32768, price_input = 0.2, price_output = 0.6 }"),
         keep: |config, model, special| {
             config.agent.openai.models.insert(model.to_owned(), special.agent.openai.facts);
@@ -49,10 +64,23 @@ pub const OVERRIDES: &[Overrides] = &[
         },
     },
     Overrides {
+        key: "agents",
+        of: "agent",
+        about: "More agents by name, each whole, beside the default one that [agent] sets up: for a session (/agent NAME), for a platform (agent.platforms), for a scheduled task (its field agent).",
+        names: Names::Agents,
+        settings: Anew::AllBut("platforms"),
+        example: ("coder", r#"{ backend = "acp", acp.argv = ["opencode", "acp"] }"#),
+        keep: |config, name, special| {
+            config.agents.insert(name.parse().ok()?, special.agent.clone());
+            Some(())
+        },
+    },
+    Overrides {
         key: "session_reset.platforms",
+        of: "session_reset",
         about: "The policy of one platform, which goes before all others.",
         names: Names::Platforms,
-        settings: RESET_POLICY,
+        settings: Anew::These(RESET_POLICY),
         example: ("telegram", r#"{ mode = "daily", at_hour = 6 }"#),
         keep: |config, platform, special| {
             config.session_reset.by_platform.insert(platform.to_owned(), special.session_reset.default);
@@ -61,9 +89,10 @@ pub const OVERRIDES: &[Overrides] = &[
     },
     Overrides {
         key: "session_reset.chat_types",
+        of: "session_reset",
         about: "The policy of one kind of chat, for platforms that have none of their own.",
         names: Names::Words(&["dm", "group", "thread"]),
-        settings: RESET_POLICY,
+        settings: Anew::These(RESET_POLICY),
         example: ("group", r#"{ mode = "idle", idle_minutes = 120 }"#),
         keep: |config, chat_type, special| {
             let chat_type = chat_type.parse().ok()?;
@@ -88,18 +117,28 @@ impl Overrides {
 
     /// The settings of the section that its tables can set.
     pub fn overridden(&self) -> impl Iterator<Item = &'static Setting> {
-        let (section, names) = (self.section(), self.settings);
-        TABLE.iter().filter(move |setting| setting.section() == section && names.contains(&setting.name()))
+        let overrides = *self;
+        TABLE.iter().filter(move |setting| overrides.place_of(setting).is_some())
+    }
+
+    /// Where a setting stands within a table: its key behind that of the section. None for one that tables can't set.
+    pub fn place_of(&self, setting: &Setting) -> Option<&'static str> {
+        let place = setting.key.strip_prefix(self.of)?.strip_prefix('.')?;
+        let can_be_set = match self.settings {
+            Anew::These(names) => names.contains(&place),
+            Anew::AllBut(name) => place != name,
+        };
+        can_be_set.then_some(place)
     }
 
     /// What is allowed, in words that follow "takes".
     pub fn allowed(&self) -> String {
-        let settings = self.settings.join(", ");
-        let names = self.names.allowed();
-        format!(
-            "tables named by {names}, each with any of {settings}; the rest is as in [{}]",
-            self.section()
-        )
+        let Self { of, names, .. } = self;
+        let settings = match self.settings {
+            Anew::These(names) => names.join(", "),
+            Anew::AllBut(name) => format!("the settings of [{of}] and its sections but {name}"),
+        };
+        format!("tables named by {}, each with any of {settings}; the rest is as in [{of}]", names.allowed())
     }
 }
 
@@ -109,6 +148,7 @@ impl Names {
         match self {
             Self::Platforms => is_platform_name(name),
             Self::Models => !name.trim().is_empty(),
+            Self::Agents => name.parse::<AgentName>().is_ok() && name != AgentName::DEFAULT,
             Self::Words(words) => words.contains(&name),
         }
     }
@@ -117,14 +157,14 @@ impl Names {
     pub(super) fn written(&self, name: &str) -> String {
         match self {
             Self::Models => toml::Value::String(name.to_owned()).to_string(),
-            Self::Platforms | Self::Words(_) => name.to_owned(),
+            Self::Platforms | Self::Agents | Self::Words(_) => name.to_owned(),
         }
     }
 
     /// The word that may be meant.
     pub(super) fn near(&self, name: &str) -> Option<&'static str> {
         match self {
-            Self::Platforms | Self::Models => None,
+            Self::Platforms | Self::Models | Self::Agents => None,
             Self::Words(words) => nearest(name, words.iter().copied()),
         }
     }
@@ -134,6 +174,9 @@ impl Names {
         match self {
             Self::Platforms => "a platform (letters, digits, _ and -)".to_owned(),
             Self::Models => "a model as the server knows it, in quotes".to_owned(),
+            Self::Agents => {
+                format!("an agent ({}; {} is that of [agent])", AgentName::ALLOWED, AgentName::DEFAULT)
+            }
             Self::Words(words) => Takes::one_of(words),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::domain::agent::{AgentName, KnownAgent, Roster};
 use crate::domain::approval::Policy;
 use crate::domain::event::Level;
 use crate::domain::queue::BusyMode;
@@ -18,6 +19,10 @@ pub struct Config {
     pub timezone: chrono_tz::Tz,
     /// `[agent]`: who answers.
     pub agent: AgentConfig,
+    /// `[agents]`: more of them, each whole, by name.
+    pub agents: BTreeMap<AgentName, AgentConfig>,
+    /// `agent.platforms`: who answers on a platform, in place of the default one.
+    pub agent_platforms: BTreeMap<String, AgentName>,
     /// `[queue]`.
     pub queue: QueueConfig,
     /// `[session_reset]`.
@@ -36,6 +41,46 @@ pub struct Config {
     pub console: ConsoleConfig,
     /// `[log]`.
     pub log: LogConfig,
+}
+
+/// Where the keys of all agents are: nothing that works for one of them gets to see them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keys {
+    /// Environment variables.
+    pub variables: Vec<String>,
+    /// Files.
+    pub files: Vec<PathBuf>,
+}
+
+impl Keys {
+    /// Those of some agents.
+    pub fn of<'a>(agents: impl IntoIterator<Item = &'a AgentConfig>) -> Self {
+        let mut keys = Self::default();
+        for OpenAiConfig { api_key_env, api_key_file, .. } in agents.into_iter().map(|agent| &agent.openai) {
+            keys.variables.push(api_key_env.clone());
+            keys.files.extend(api_key_file.clone());
+        }
+        keys
+    }
+}
+
+impl Config {
+    /// The agents, as far as the settings alone tell of them.
+    pub fn roster(&self) -> Roster {
+        let known =
+            |agent: &AgentConfig| KnownAgent { label: agent.backend.word().to_owned(), steerable: false };
+        let default = (AgentName::default(), known(&self.agent));
+        let named = self.agents.iter().map(|(name, agent)| (name.clone(), known(agent)));
+        Roster {
+            known: std::iter::once(default).chain(named).collect(),
+            by_platform: self.agent_platforms.clone(),
+        }
+    }
+
+    /// The keys of all agents.
+    pub fn keys(&self) -> Keys {
+        Keys::of(std::iter::once(&self.agent).chain(self.agents.values()))
+    }
 }
 
 /// Who answers, and how each backend is set up.
@@ -93,6 +138,28 @@ pub enum BackendKind {
     OpenAi,
     /// An agent that speaks the Agent Client Protocol.
     Acp,
+}
+
+impl BackendKind {
+    /// All of them, by their words.
+    pub const WORDS: &[&str] =
+        &[Self::Practice.word(), Self::Command.word(), Self::OpenAi.word(), Self::Acp.word()];
+
+    /// Its word in the settings.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Practice => "practice",
+            Self::Command => "command",
+            Self::OpenAi => "openai",
+            Self::Acp => "acp",
+        }
+    }
+
+    /// The backend of that word.
+    pub fn of(word: &str) -> Option<Self> {
+        let all = [Self::Practice, Self::Command, Self::OpenAi, Self::Acp];
+        all.into_iter().find(|backend| backend.word() == word)
+    }
 }
 
 /// The `command` backend.

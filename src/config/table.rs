@@ -3,6 +3,7 @@
 //! Validation, the commented `config.toml` of a new home, `switchboard config print` and the
 //! README's table come from [`TABLE`].
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use super::settings::{
     ToolName,
 };
 
+use crate::domain::agent::AgentName;
 use crate::domain::approval::Policy;
 
 /// A setting's declaration.
@@ -119,6 +121,13 @@ pub enum Takes {
         /// Keeps it.
         put: fn(&mut Config, Vec<String>),
     },
+    /// A table from platforms to the names of agents.
+    AgentOfPlatform {
+        /// For the documentation: nothing is set by default.
+        example: (&'static str, &'static str),
+        /// Keeps it.
+        put: fn(&mut Config, BTreeMap<String, AgentName>),
+    },
     /// The IANA name of a time zone; the system's where nothing is set.
     Zone {
         /// For the documentation.
@@ -152,17 +161,16 @@ pub const TABLE: &[Setting] = &[
         "Who answers: the built-in practice agent, any program once per turn, an OpenAI-compatible server, or an agent that speaks the Agent Client Protocol.",
         Takes::Choice {
             default: "practice",
-            words: &["practice", "command", "openai", "acp"],
-            put: |config, word| {
-                config.agent.backend = match word {
-                    "practice" => BackendKind::Practice,
-                    "command" => BackendKind::Command,
-                    "openai" => BackendKind::OpenAi,
-                    "acp" => BackendKind::Acp,
-                    _ => return None,
-                };
-                Some(())
-            },
+            words: BackendKind::WORDS,
+            put: |config, word| BackendKind::of(word).map(|backend| config.agent.backend = backend),
+        },
+    ),
+    setting(
+        "agent.platforms",
+        "Who answers on a platform: the name of an agent of [agents], or default for this one. A session chooses for itself with /agent, a scheduled task with its field agent.",
+        Takes::AgentOfPlatform {
+            example: ("telegram", "coder"),
+            put: |config, agents| config.agent_platforms = agents,
         },
     ),
     Setting {
@@ -717,6 +725,9 @@ impl Takes {
             Self::Platforms { .. } => {
                 "a list of platforms' names, each of letters, digits, _ and -".to_owned()
             }
+            Self::AgentOfPlatform { .. } => {
+                format!("a table from platforms to names of agents ({})", AgentName::ALLOWED)
+            }
             Self::Zone { .. } => "the IANA name of a time zone".to_owned(),
         }
     }
@@ -745,6 +756,7 @@ impl Takes {
             | Self::Path { .. }
             | Self::Argv { .. }
             | Self::Commands { .. }
+            | Self::AgentOfPlatform { .. }
             | Self::Zone { .. } => None,
         }
     }
@@ -757,6 +769,10 @@ impl Takes {
             | Self::Path { example, .. }
             | Self::Zone { example, .. } => Some(toml::Value::String(example.to_owned())),
             Self::Argv { example, .. } | Self::Commands { example, .. } => Some(texts(example)),
+            Self::AgentOfPlatform { example: (platform, agent), .. } => {
+                let table = [(platform.to_owned(), agent.into())];
+                Some(toml::Value::Table(table.into_iter().collect()))
+            }
             Self::Whole { .. }
             | Self::Amount { .. }
             | Self::Switch { .. }

@@ -1,11 +1,13 @@
 //! What a setting takes: checking a value and keeping it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toml::de::DeValue;
 
 use super::settings::Config;
 use super::table::{Takes, is_platform_name};
+use crate::domain::agent::AgentName;
 use crate::domain::approval::begins_with;
 use crate::domain::nearest::nearest;
 use crate::domain::schedule::parse_zone;
@@ -119,6 +121,19 @@ impl Takes {
                 put(config, names.clone());
                 Ok(names.into())
             }
+            Self::AgentOfPlatform { put, .. } => {
+                let table = value.as_table().ok_or(WRONG)?;
+                let agents = table.iter().map(|(platform, agent)| {
+                    let name = agent.get_ref().as_str().and_then(|name| name.parse::<AgentName>().ok());
+                    let platform = Some(platform.get_ref()).filter(|platform| is_platform_name(platform));
+                    Some((platform?.to_string(), name?))
+                });
+                let agents: BTreeMap<_, _> = agents.collect::<Option<_>>().ok_or(WRONG)?;
+                let shown = agents.iter().map(|(platform, name)| (platform.clone(), name.as_str().into()));
+                let shown = toml::Value::Table(shown.collect());
+                put(config, agents);
+                Ok(shown)
+            }
             Self::Zone { put, .. } => {
                 let name = value.as_str().ok_or(WRONG)?;
                 let zone = parse_zone(name).map_err(|unknown| Wrong { nearest: unknown.nearest })?;
@@ -143,6 +158,7 @@ impl Takes {
             | Self::Path { .. }
             | Self::Argv { .. }
             | Self::Commands { .. }
+            | Self::AgentOfPlatform { .. }
             | Self::Zone { .. } => {}
         }
     }

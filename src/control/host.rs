@@ -11,7 +11,7 @@ use super::in_process::{InProcess, listen};
 use super::owner;
 use super::protocol::Hello;
 use super::server::{Server, ServerError};
-use crate::agent::{self, AlertCommand};
+use crate::agent::{self, Agents, AlertCommand};
 use crate::config::{Config, EngineLock, Home, HomeError, LockError, leave_receipt, take_receipt};
 use crate::domain::Time;
 use crate::domain::api::{EngineRun, Update};
@@ -69,7 +69,7 @@ impl Host {
         if let Err(error) = agent::hide_environment() {
             tracing::warn!(%error, "what agents run can read this process's environment under /proc");
         }
-        let backend = agent::build(&config.agent, home.root())?;
+        let agents = Agents::build(config, home.root())?;
         let receipt = receipt_of(home, clock.now()).await?;
         failpoint::pass("start-without-receipt");
         let (store, feed) = Store::open(&home.state_db(), Patience::default())?;
@@ -77,7 +77,7 @@ impl Host {
         let parts = Parts {
             store,
             feed,
-            backend,
+            agents,
             clock,
             queue: config.queue,
             engine: config.engine,
@@ -89,7 +89,7 @@ impl Host {
             receipt,
             timezone: config.timezone,
             home: home.clone(),
-            key_variable: config.agent.openai.api_key_env.clone(),
+            key_variables: config.keys().variables,
         };
         let engine = Engine::start(parts, start_up).await.map_err(|error| match error {
             StoreError::Unavailable { why } => HostError::Unwritable { path: home.state_db(), why },

@@ -40,9 +40,9 @@ impl StoreOnly {
         Ok(Self { readers, home: home.clone(), config })
     }
 
-    /// Which of its skills, its script and its folder a job names that are not there. The store is not opened.
-    pub fn missing_parts(home: &Home, job: &Definition) -> Vec<Fault> {
-        missing_parts(home, job)
+    /// Which of its agent, its skills, its script and its folder a job names that are not there. The store is not opened.
+    pub fn missing_parts(home: &Home, config: &Config, job: &Definition) -> Vec<Fault> {
+        missing_parts(home, &config.roster(), job)
     }
 
     /// Looks at the store's log, which opening the store changes: what of it can't be read, if anything.
@@ -89,7 +89,8 @@ impl StoreOnly {
     async fn read(&self, query: Query) -> Result<Answer, ClientError> {
         if let Query::Jobs(query) = query {
             let (zone, now) = (self.config.timezone, SystemClock.now());
-            let answer = answer_jobs_alone(self.readers.as_ref(), &self.home, zone, now, query).await;
+            let (readers, home, agents) = (self.readers.as_ref(), &self.home, self.config.roster());
+            let answer = answer_jobs_alone(readers, home, &agents, zone, now, query).await;
             return answer.map(Answer::Jobs).map_err(client_error);
         }
         let Some(readers) = &self.readers else { return nothing(query) };
@@ -143,7 +144,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
                 gate: Gate::Open,
                 held: None,
                 drain: None,
-                agent: "no engine".to_owned(),
+                agents: Default::default(),
                 busy_mode: Default::default(),
                 max_queued: 0,
                 store_trouble: None,

@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Time;
+use super::agent::AgentName;
 use super::alert::{Acknowledgement, AlertKey};
 use super::approval::Decision;
 use super::cron::{CronEvent, JobEvent, JobId};
@@ -221,6 +222,11 @@ pub enum EventKind {
     BusyModeSet {
         /// The mode; none: back to the default.
         mode: Option<BusyMode>,
+    },
+    /// Another agent works in a session from its next turn on.
+    AgentChosen {
+        /// It; none: the setting's.
+        agent: Option<AgentName>,
     },
     /// A session asks for another model from its next turn on.
     ModelChosen {
@@ -604,6 +610,12 @@ impl EventKind {
             Self::Titled { title: None } => "title taken away".to_owned(),
             Self::BusyModeSet { mode: Some(mode) } => format!("busy mode {mode}"),
             Self::BusyModeSet { mode: None } => "busy mode back to the default".to_owned(),
+            Self::AgentChosen { agent: Some(agent) } => {
+                format!("the agent {agent} works from the next turn on")
+            }
+            Self::AgentChosen { agent: None } => {
+                "the agent of the settings works again from the next turn on".to_owned()
+            }
             Self::ModelChosen { model: Some(model) } => {
                 format!("asks for the model {model} from the next turn on")
             }

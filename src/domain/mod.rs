@@ -3,6 +3,7 @@
 //! Pure: the time is an argument, randomness is an argument, nothing here touches a file, a
 //! database, a clock or a task. Every rule that another room applies is decided here.
 
+pub mod agent;
 pub mod alert;
 pub mod api;
 pub mod approval;

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Time;
+use super::agent::{AgentName, Roster};
 use super::event::{count, short_number};
-use super::id::{SessionId, SessionKey};
+use super::id::{ChatType, SessionId, SessionKey};
 use super::marker::Marker;
 use super::queue::BusyMode;
 use super::reset::ResetReason;
@@ -40,6 +41,10 @@ pub struct Session {
     /// How full its model's window was when it was asked last.
     #[serde(default)]
     pub context: Option<ContextUse>,
+    /// The agent of its newest turn.
+    pub agent: Option<AgentName>,
+    /// The agent that works in it from its next turn on (`/agent`); none: the setting's. A reset begins without it.
+    pub chosen_agent: Option<AgentName>,
     /// The model of the last turn that named one.
     pub model: Option<String>,
     /// The model that its turns ask for (`/model`); none: the setting's. A reset begins without it.
@@ -77,6 +82,8 @@ impl Session {
             turns: 0,
             usage: Usage::default(),
             context: None,
+            agent: None,
+            chosen_agent: None,
             model: None,
             chosen_model: None,
             busy_mode: None,
@@ -87,6 +94,12 @@ impl Session {
             runtime: Runtime::default(),
             agent_session: None,
         }
+    }
+
+    /// The agent of its next turn; of a scheduled task, whose record says so, that of its newest one.
+    pub fn next_agent(&self, roster: &Roster) -> AgentName {
+        let of_job = self.agent.as_ref().filter(|_| self.key.parts().chat_type == ChatType::Job);
+        roster.agent_of(&self.key, of_job, self.chosen_agent.as_ref())
     }
 
     /// What a person calls it: its title, else the chat's name in its key.

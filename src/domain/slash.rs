@@ -1,6 +1,7 @@
 //! Slash commands: each is declared once here. Parsing, completion, help, the palette and the
 //! README's table come from [`TABLE`].
 
+use super::agent::AgentName;
 use super::approval::Answer;
 use super::nearest::nearest;
 use super::queue::Refusal;
@@ -65,6 +66,10 @@ pub enum Slash {
     ShowBusy,
     /// Set the busy mode; none: back to the default.
     Busy(Option<super::queue::BusyMode>),
+    /// Show the agent that works in the session.
+    ShowAgent,
+    /// Choose the agent that works in the session; none: the setting's.
+    Agent(Option<AgentName>),
     /// Show the model that the session asks for.
     ShowModel,
     /// Choose the model that the session asks for; none: the setting's.
@@ -252,6 +257,23 @@ pub const TABLE: &[Spec] = &[
                     .parse()
                     .map(|mode| Slash::Busy(Some(mode)))
                     .map_err(|_| "the modes are replace, queue, interrupt, steer and default"),
+            },
+        )
+    },
+    Spec {
+        choices: &[("default", "the agent that the settings name")],
+        ..spec(
+            "agent",
+            "[NAME|default]",
+            "show or choose the agent that works in this session, from its next turn on",
+            Allowed,
+            |text| match text {
+                "" => Ok(Slash::ShowAgent),
+                AgentName::DEFAULT => Ok(Slash::Agent(None)),
+                name => match name.parse() {
+                    Ok(name) => Ok(Slash::Agent(Some(name))),
+                    Err(_) => Err("an agent's name is made of letters, digits, _ and -"),
+                },
             },
         )
     },

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::conductor::Order;
 use super::shared::{STOP_WAITS, Shared, refusal};
 use super::{cron, slash, texts};
-use crate::agent;
+use crate::agent::Agents;
 use crate::config;
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, AlertKey, left_waiting_words};
@@ -340,7 +340,7 @@ async fn refuse_a_start_that_fails(shared: &Arc<Shared>) -> Result<(), Refusal> 
     let home = shared.cron.home().clone();
     let tried = tokio::task::spawn_blocking(move || {
         let config = config::load(&home.config_file()).map_err(|error| error.to_string())?.config;
-        agent::build(&config.agent, home.root()).map(drop).map_err(|error| error.to_string())
+        Agents::build(&config, home.root()).map(drop).map_err(|error| error.to_string())
     });
     let why = match tried.await {
         Ok(Ok(())) => return Ok(()),

@@ -199,8 +199,10 @@ impl Conductor {
                 failpoint::pass("turn-after-end");
                 self.ended(*turn);
             }
-            // The next turn opens a handle of its own, which asks for the model that was chosen.
-            EventKind::SessionEnded { .. } | EventKind::ModelChosen { .. } => {
+            // The next turn opens a handle of its own, of the agent and with the model that was chosen.
+            EventKind::SessionEnded { .. }
+            | EventKind::ModelChosen { .. }
+            | EventKind::AgentChosen { .. } => {
                 if let Some(session) = &event.session {
                     self.shared.handles.forget(session);
                 }

@@ -1,7 +1,5 @@
 //! Child processes that outlived the engine which started them: ended before anything new begins.
 
-use std::sync::Arc;
-
 use super::shared::Shared;
 use crate::agent::end_leftover;
 use crate::domain::process::{ChildProcess, Fate};
@@ -11,14 +9,14 @@ use crate::store::StoreError;
 /// each is the caller's to keep.
 pub(super) async fn end(shared: &Shared) -> Result<Vec<(ChildProcess, Fate)>, StoreError> {
     let left = shared.store.read(|queries| queries.processes()).await?;
-    let backend = Arc::clone(&shared.backend);
+    let agents = shared.agents.clone();
     let end = move || {
         let ended = left.into_iter().map(|(session, child)| {
             let fate = end_leftover(&child, &session);
             (child, fate)
         });
         let ended = ended.collect();
-        match backend.end_leftovers() {
+        match agents.all().map(|(_, backend)| backend.end_leftovers()).sum::<usize>() {
             0 => {}
             groups => {
                 tracing::warn!(groups, "agents of an engine that died were still there and were killed")

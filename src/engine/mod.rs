@@ -1,6 +1,6 @@
 //! What happens: the one owner of all running things.
 //!
-//! [`Engine::start`] takes a store and a backend and gives an [`EngineHandle`]: commands in, queries
+//! [`Engine::start`] takes a store and agents and gives an [`EngineHandle`]: commands in, queries
 //! beside them, updates out. Behind it the conductor follows the store's feed of committed events
 //! and is the only place that starts and stops turns.
 
@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, watch};
 
-use crate::agent::{AlertCommand, Backend};
+use crate::agent::{Agents, AlertCommand};
 use crate::config::{CronConfig, EngineConfig, HandlesConfig, Home, QueueConfig, RecoveryConfig};
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update, Waited};
 use crate::domain::event::{EventKind, Level};
@@ -52,7 +52,7 @@ pub struct Parts {
     /// The store's feed of committed events.
     pub feed: mpsc::Receiver<Feed>,
     /// Who answers.
-    pub backend: Arc<dyn Backend>,
+    pub agents: Agents,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
     /// `[queue]`.
@@ -71,8 +71,8 @@ pub struct Parts {
     pub cron: CronConfig,
     /// The home: where jobs, skills, scripts and documents lie.
     pub home: Home,
-    /// The variable of a configured key: no script sees it.
-    pub key_variable: String,
+    /// The variables of configured keys: no script sees them.
+    pub key_variables: Vec<String>,
     /// What the engine before left as its receipt.
     pub receipt: FoundReceipt,
     /// The operator's zone, for texts and for the hour of the daily reset.
@@ -106,10 +106,10 @@ impl Engine {
         let (orders, inbox) = mpsc::channel(16);
         let (stopped, has_stopped) = watch::channel(false);
         let feed = parts.feed;
-        let cron = Cron::new(parts.cron, parts.home.clone(), parts.key_variable, run.run.clone());
+        let cron = Cron::new(parts.cron, parts.home.clone(), parts.key_variables, run.run.clone());
         let shared = Arc::new(Shared::new(
             parts.store,
-            parts.backend,
+            parts.agents,
             parts.clock,
             shared::Settings {
                 queue: parts.queue,
@@ -149,6 +149,7 @@ async fn open_run(
         version: run.version,
         at: run.since,
         defaults,
+        agents: shared.agents.roster(),
         receipt,
         limits: shared.settings.recovery.limits,
     };

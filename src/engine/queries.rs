@@ -35,7 +35,8 @@ pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, Stor
 
 async fn jobs(shared: &Shared, query: JobQuery) -> Result<JobAnswer, StoreError> {
     let (readers, home) = (shared.store.readers(), shared.cron.home());
-    let mut answer = cron::answer(readers, home, shared.settings.timezone, shared.now(), query).await?;
+    let (agents, zone) = (shared.agents.roster(), shared.settings.timezone);
+    let mut answer = cron::answer(readers, home, &agents, zone, shared.now(), query).await?;
     if let JobAnswer::List(page) = &mut answer {
         page.ticker = shared.cron.ticker();
     }

@@ -12,7 +12,7 @@ use super::clock::Clock;
 use super::cron::Cron;
 use super::handles::Handles;
 use super::live::LiveTurns;
-use crate::agent::Backend;
+use crate::agent::Agents;
 use crate::config::{EngineConfig, HandlesConfig, QueueConfig, RecoveryConfig};
 use crate::domain::Time;
 use crate::domain::api::{EngineHold, EngineRun, EngineStatus, SessionRow, Update};
@@ -44,7 +44,7 @@ pub(super) struct Settings {
 /// What all parts of a running engine share. What runs is the conductor's alone.
 pub(super) struct Shared {
     pub(super) store: Store,
-    pub(super) backend: Arc<dyn Backend>,
+    pub(super) agents: Agents,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) settings: Settings,
     pub(super) run: EngineRun,
@@ -60,7 +60,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(
         store: Store,
-        backend: Arc<dyn Backend>,
+        agents: Agents,
         clock: Arc<dyn Clock>,
         settings: Settings,
         run: EngineRun,
@@ -72,17 +72,17 @@ impl Shared {
             gate: if held.is_some() { Gate::Held } else { Gate::Open },
             held,
             drain: None,
-            agent: backend.label(),
+            agents: agents.roster(),
             busy_mode: settings.queue.busy_mode,
             max_queued: settings.queue.max_items,
             store_trouble: None,
             cron: Default::default(),
         };
         let tasks = TaskTracker::new();
-        let handles = Handles::new(&*backend, settings.handles, tasks.clone(), settings.engine.stop_grace);
+        let handles = Handles::new(settings.handles, tasks.clone(), settings.engine.stop_grace);
         Self {
             store,
-            backend,
+            agents,
             clock,
             settings,
             run,
@@ -102,11 +102,7 @@ impl Shared {
 
     /// What a session without a choice of its own goes by.
     pub(super) fn defaults(&self) -> Defaults {
-        Defaults {
-            busy_mode: self.settings.queue.busy_mode,
-            max_queued: self.settings.queue.max_items,
-            steerable: self.backend.steerable(),
-        }
+        Defaults { busy_mode: self.settings.queue.busy_mode, max_queued: self.settings.queue.max_items }
     }
 
     /// A message that arrives now, with the reset rule of its session.

@@ -81,6 +81,22 @@ pub(super) async fn carry_out(
                 None => format!("busy mode {default} (default)"),
             }))
         }
+        Slash::ShowAgent => {
+            let row = live(shared, &key).await?;
+            Ok(done(&format!("agent {}", texts::agent(&row, &shared.status().agents))))
+        }
+        Slash::Agent(agent) => {
+            let row = live(shared, &key).await?;
+            let roster = shared.status().agents;
+            if let Some(name) = &agent {
+                roster.find(name).map_err(|unknown| Refusal::NothingTo(unknown.to_string()))?;
+            }
+            let next = roster.agent_of(&key, None, agent.as_ref());
+            let words = texts::agent_chosen(&row, &roster.label(&next));
+            let session = row.session.id;
+            write(shared, move |store| store.choose_agent(&session, agent.as_ref(), at)).await?;
+            Ok(done(&words))
+        }
         Slash::ShowModel => {
             let row = live(shared, &key).await?;
             Ok(done(&format!("model {}", texts::model(&row))))

@@ -4,6 +4,7 @@
 //! terminal.
 
 use crate::domain::Time;
+use crate::domain::agent::Roster;
 use crate::domain::api::{EngineStatus, Hit, QueueRow, Reply, SessionRow};
 use crate::domain::approval::Approval;
 use crate::domain::event::{count, excerpt};
@@ -49,7 +50,7 @@ pub(super) fn status(
         ("next", waiting(row)),
         ("reset", reset.to_owned()),
         ("busy mode", busy(row, engine.busy_mode)),
-        ("agent", engine.agent.clone()),
+        ("agent", agent(row, &engine.agents)),
         ("model", model(row)),
         ("handle", session.runtime.words(clock)),
         ("key", session.key.to_string()),
@@ -153,6 +154,29 @@ pub(super) fn busy(row: &SessionRow, default: BusyMode) -> String {
         Some(mode) => format!("{mode}, set for this session"),
         None => format!("{default} (default)"),
     }
+}
+
+/// The agent that works in a session from its next turn on, and the one of its newest turn where that is another.
+pub(super) fn agent(row: &SessionRow, roster: &Roster) -> String {
+    let session = &row.session;
+    let next = session.next_agent(roster);
+    let chosen = if session.chosen_agent.is_some() { ", chosen for this session" } else { "" };
+    let before = session.agent.as_ref().filter(|before| **before != next);
+    let before = before.map(|before| format!("; the newest turn was {before}'s")).unwrap_or_default();
+    format!("{}{chosen}{before}", roster.label(&next))
+}
+
+/// That another agent was chosen.
+pub(super) fn agent_chosen(row: &SessionRow, label: &str) -> String {
+    let when = match &row.turn {
+        Some(turn) => format!("turn {} goes on as it began; the next one is", turn.turn),
+        None => "from the next turn on this session is".to_owned(),
+    };
+    let model = match &row.session.chosen_model {
+        Some(model) => format!("; the model {model} is not asked for any more"),
+        None => String::new(),
+    };
+    format!("{when} answered by {label}{model}")
 }
 
 /// The model that a session asks for, and the one that answered last.

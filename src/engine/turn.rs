@@ -18,7 +18,10 @@ use super::handles::{self, Acted, Had, Next, Ran};
 use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
-use crate::agent::{AgentEvent, Approvals, Children, Handle, NewChild, NewQuestion, SessionContext, Turn};
+use crate::agent::{
+    AgentEvent, Approvals, Backend, Children, Handle, NewChild, NewQuestion, SessionContext, Turn,
+};
+use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{JobFound, Piece, StreamKind, Update};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
@@ -55,6 +58,8 @@ pub(super) async fn run(shared: Arc<Shared>, begun: Begun, live: Arc<LiveTurn>, 
 }
 
 struct Prepared {
+    agent: AgentName,
+    backend: Arc<dyn Backend>,
     context: SessionContext,
     history: history::Told,
     message: String,
@@ -66,7 +71,16 @@ async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prep
         .map_err(|error| Outcome::Failed { error: format!("the turn could not be prepared: {error}") })
 }
 
-async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, StoreError> {
+/// Why a turn can't be prepared.
+#[derive(Debug, thiserror::Error)]
+enum Unprepared {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}; /agent NAME chooses another for this session")]
+    Agent(#[from] UnknownAgent),
+}
+
+async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Unprepared> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (zone, now) = (shared.settings.timezone, shared.now());
     let (row, item, entries, summary, job) = shared
@@ -85,9 +99,14 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
-        return Err(StoreError::Database("its session or item is not in the store".to_owned()));
+        return Err(StoreError::Database("its session or item is not in the store".to_owned()).into());
     };
     live.name_session(row.session.name());
+    // Who works was decided when the turn began.
+    let agent = row.session.agent.unwrap_or_default();
+    let Some(backend) = shared.agents.get(&agent).cloned() else {
+        return Err(shared.agents.roster().unknown(agent.as_str()).into());
+    };
     let mut context = SessionContext::new(row.session.id, row.session.key);
     context.model = row.session.chosen_model;
     context.agent_session = row.session.agent_session;
@@ -97,7 +116,8 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         context.model = definition.model.or(context.model);
         context.workdir = definition.workdir.map(PathBuf::from);
     }
-    Ok(Prepared { context, history: history::told(&entries, summary.as_ref()), message: item.text })
+    let history = history::told(&entries, summary.as_ref());
+    Ok(Prepared { agent, backend, context, history, message: item.text })
 }
 
 /// Ends the turn in the store, however long the store takes: until then nothing else of its
@@ -169,8 +189,9 @@ impl<'a> Work<'a> {
             Ok(prepared) => prepared,
             Err(failed) => return failed,
         };
-        let context = prepared.context.clone();
-        let mut loan = self.shared.handles.lend(&self.begun.session, self.begun.turn);
+        let (context, backend) = (prepared.context.clone(), Arc::clone(&prepared.backend));
+        let Begun { session, turn, .. } = self.begun;
+        let mut loan = self.shared.handles.lend(session, *turn, &prepared.agent, &*backend);
         let mut ran = self.run_by(loan.take(), prepared).await;
         let mut restarts = 0;
         let mut outcome = handles::outcome(&ran.ending, self.acted(), self.cause);
@@ -196,8 +217,8 @@ impl<'a> Work<'a> {
                     "lost its agent's handle ({why}) after the agent had begun to act: it ends here, \
                      the next turn gets a new one"
                 ));
-                if self.shared.backend.keeps_handles() {
-                    ran = self.open_next(context).await;
+                if backend.keeps_handles() {
+                    ran = self.open_next(backend, context).await;
                     restarts = ran.had.restarts();
                 }
             }
@@ -222,18 +243,18 @@ impl<'a> Work<'a> {
             children,
             approvals,
         };
-        let (backend, cancel) = (Arc::clone(&self.shared.backend), self.cancel.clone());
-        let run = handles::run(backend, prepared.context, kept, turn, output, cancel);
+        let cancel = self.cancel.clone();
+        let run = handles::run(prepared.backend, prepared.context, kept, turn, output, cancel);
         self.drive(Box::pin(run), Lines { events, steer_in, new_children, questions }).await
     }
 
     /// Opens the handle for the next turn, while what this one said is still being kept.
-    async fn open_next(&mut self, context: SessionContext) -> Ran {
+    async fn open_next(&mut self, backend: Arc<dyn Backend>, context: SessionContext) -> Ran {
         let (_, events) = mpsc::channel(AGENT_EVENTS);
         let (steer_in, _) = mpsc::channel(STEER_TEXTS);
         let (_, new_children) = Children::channel();
         let (_, questions) = Approvals::channel();
-        let open = handles::open(Arc::clone(&self.shared.backend), context, self.cancel.clone());
+        let open = handles::open(backend, context, self.cancel.clone());
         self.drive(Box::pin(open), Lines { events, steer_in, new_children, questions }).await
     }
 

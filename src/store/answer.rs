@@ -61,7 +61,7 @@ fn overview(queries: &dyn Queries) -> Result<Overview> {
         gate,
         held: queries.engine_hold()?,
         drain: None,
-        agent: "no engine".to_owned(),
+        agents: Default::default(),
         busy_mode: BusyMode::default(),
         max_queued: 0,
         store_trouble: None,

@@ -2,6 +2,7 @@
 
 use super::{JobQueries, JobTransitions, StoreError};
 use crate::domain::Time;
+use crate::domain::agent::{AgentName, Roster};
 use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::{
     ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
@@ -144,6 +145,10 @@ pub trait Transitions: JobTransitions {
 
     /// Chooses the model that a session's turns ask for from the next one on; none: the setting's.
     fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()>;
+
+    /// Chooses the agent that works in a session from its next turn on; none: the setting's. Its own choice of a
+    /// model ends with that: it was one of the agent's before.
+    fn choose_agent(&mut self, session: &SessionId, agent: Option<&AgentName>, at: Time) -> Result<()>;
 
     /// Hides the last `count` shown turns and returns them. Refuses during a turn or if there is none.
     fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>>;
@@ -305,6 +310,8 @@ pub struct NewRun {
     pub at: Time,
     /// What holds for the whole run: kept with it, applied by every later transition.
     pub defaults: Defaults,
+    /// Who works where; kept with each turn that begins.
+    pub agents: Roster,
     /// What the run before left as its receipt.
     pub receipt: FoundReceipt,
     /// The limits of recovery.
@@ -350,8 +357,6 @@ pub struct Defaults {
     pub busy_mode: BusyMode,
     /// The most items that may wait in one session's queue.
     pub max_queued: usize,
-    /// Whether turns of the configured backend take text while they run; kept with each turn that begins.
-    pub steerable: bool,
 }
 
 /// An accepted message.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use switchboard::agent::{AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext};
-use switchboard::config::{AgentConfig, BackendKind};
+use switchboard::config::{AgentConfig, BackendKind, Keys};
 use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::session::{ContextUse, Usage};
 
@@ -136,7 +136,8 @@ impl Conversation {
 }
 
 async fn names_the_missing_setting() {
-    let refused = switchboard::agent::build(&config(BackendKind::Acp), Path::new("/")).err().unwrap();
+    let refused =
+        switchboard::agent::build(&config(BackendKind::Acp), &Keys::default(), Path::new("/")).err().unwrap();
     assert!(refused.to_string().contains("agent.acp.argv"), "{refused}");
     let backend = Agent::new("").backend();
     assert_eq!(backend.label(), "ACP agent sh");
@@ -253,8 +254,9 @@ async fn is_kept() {
 async fn is_left_over() {
     let agent = Agent::new(r#"on_prompt() { say "$$"; stop end_turn; }"#);
     let homes = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let [ours, other] =
-        homes.each_ref().map(|home| switchboard::agent::build(&agent.config, home.path()).unwrap());
+    let [ours, other] = homes
+        .each_ref()
+        .map(|home| switchboard::agent::build(&agent.config, &Keys::default(), home.path()).unwrap());
     let mut talk = Conversation::open(&*ours).await;
     let played = talk.say("hello", &[]).await;
     assert_eq!(other.end_leftovers(), 0);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::{self, AgentError, AgentEvent, Backend, Children, NewChild};
-use switchboard::config::BackendKind;
+use switchboard::config::{BackendKind, Keys};
 use tokio::sync::Notify;
 
 use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, lives, real, session};
@@ -62,7 +62,8 @@ async fn run(script: &str) -> Played {
 }
 
 async fn names_the_missing_setting() {
-    let refused = agent::build(&config(BackendKind::Command), Path::new("/")).err().unwrap();
+    let refused =
+        agent::build(&config(BackendKind::Command), &Keys::default(), Path::new("/")).err().unwrap();
     assert!(refused.to_string().contains("agent.command.argv"), "{refused}");
     assert_eq!(sh("true").label(), "command sh");
     assert!(!sh("true").steerable());
@@ -168,7 +169,7 @@ async fn runs_in_its_folder() {
     let mut config = config(BackendKind::Command);
     config.command.argv = vec!["./agent.sh".to_owned()];
     let home = folder.path().canonicalize().unwrap();
-    let backend = agent::build(&config, &home).unwrap();
+    let backend = agent::build(&config, &Keys::default(), &home).unwrap();
     let played = Call::new("hello").play(&*backend).await;
     assert_eq!(played.text(), format!("{}\n", home.display()));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use serde_json::json;
 use switchboard::agent::{self, AgentError, AgentEvent};
-use switchboard::config::{AgentConfig, BackendKind};
+use switchboard::config::{AgentConfig, BackendKind, Keys};
 use switchboard::domain::session::{ContextUse, Usage};
 
 use crate::chat_server::{ChatServer, End, Reply};
@@ -99,7 +99,9 @@ fn assert_hello_world(played: &Played) {
 
 async fn refuses_settings() {
     let mut config = config(BackendKind::OpenAi);
-    let refused = |config: &AgentConfig| agent::build(config, Path::new("/")).err().unwrap().to_string();
+    let refused = |config: &AgentConfig| {
+        agent::build(config, &Keys::default(), Path::new("/")).err().unwrap().to_string()
+    };
     config.openai.base_url = "localhost:11434".to_owned();
     assert!(refused(&config).contains("agent.openai.model"));
     config.openai.model = "tiny".to_owned();

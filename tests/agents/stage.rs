@@ -12,7 +12,7 @@ use switchboard::agent::{
     self, AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext, Turn,
 };
 use switchboard::config::{
-    AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, ModelFacts, OpenAiConfig,
+    AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
 };
 use switchboard::domain::Time;
 use switchboard::domain::approval::{Decision, Policy, Question};
@@ -90,7 +90,7 @@ pub fn config(backend: BackendKind) -> AgentConfig {
 }
 
 pub fn build(config: &AgentConfig) -> Arc<dyn Backend> {
-    agent::build(config, Path::new("/")).unwrap()
+    agent::build(config, &Keys::of([config]), Path::new("/")).unwrap()
 }
 
 /// What a turn did, and how it ended.

@@ -6,10 +6,13 @@ use switchboard::console::app::composer::AckState;
 use switchboard::console::app::enter_completes;
 use switchboard::console::app::focus::Pane;
 use switchboard::console::app::footer::footer;
+use switchboard::console::app::header::header;
 use switchboard::console::app::model::Access;
-use switchboard::console::app::msg::{Effect, Failure, Reach};
+use switchboard::console::app::msg::{Effect, Failure, Msg, Reach};
 use switchboard::console::app::overlay::Overlay;
-use switchboard::domain::api::{Command, ComposerMemory, Reply};
+use switchboard::domain::agent::{AgentName, KnownAgent};
+use switchboard::domain::api::{Command, ComposerMemory, Reply, Update};
+use switchboard::domain::event::EventKind;
 use switchboard::domain::id::{ItemId, TurnId};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Source};
 
@@ -323,6 +326,23 @@ fn what_undo_and_retry_hid_is_told_under_the_composer() {
     let ack = Ack::Running { turn: TurnId(3) };
     screen.replies(Ok(Reply::Accepted { session: id(1), item: ItemId(5), ack }));
     assert_eq!(screen.ack(), "the last answer is hidden, its message runs again: running");
+}
+
+#[test]
+fn agents_are_completed_by_name_and_the_header_shows_whose_turn_comes() {
+    let coder: AgentName = "coder".parse().unwrap();
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    assert_eq!(header(&screen.model).agent, "practice agent, offline");
+    let known = KnownAgent { label: "ACP agent opencode".to_owned(), steerable: false };
+    screen.tables.engine.agents.known.insert(coder.clone(), known);
+    screen.tables.change("console", |row| row.session.chosen_agent = Some(coder.clone()));
+    screen.happens(Some(&id(1)), EventKind::AgentChosen { agent: Some(coder.clone()) });
+    screen.tell(Msg::Update(Update::Engine(Box::new(screen.tables.engine.clone()))));
+    assert_eq!(header(&screen.model).agent, "coder: ACP agent opencode");
+    screen.types("/agent c");
+    let popup = screen.model.composer().unwrap().popup.clone().unwrap();
+    let offered = popup.entries.iter().map(|entry| (entry.title.as_str(), entry.help.as_str()));
+    assert_eq!(offered.collect::<Vec<_>>(), [("coder", "ACP agent opencode")]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What every store guarantees: each sentence is held to by SQLite and by the model alike.
 
+use switchboard::domain::agent::AgentName;
 use switchboard::domain::api::Direction;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::{Body, steps};
@@ -573,6 +574,34 @@ fn what_is_known_of_a_handle_is_kept_with_the_end_of_each_turn_that_used_one() {
         assert_eq!(runtime(bench), second, "a turn that kept no handle tells nothing of one");
         finish(bench, Some(HandleUse { health: Health::Healthy, restarts: 1 }), 8);
         assert_eq!(runtime(bench).restart_count, 2);
+    });
+}
+
+#[test]
+fn a_turn_is_its_agents_from_the_beginning_and_takes_text_if_that_one_does() {
+    on_each(|bench| {
+        let other: AgentName = "other".parse().unwrap();
+        let agent = |bench: &Bench<'_>, session: &SessionId| {
+            let row = bench.ask(|q| q.session(session)).unwrap();
+            (row.session.agent.unwrap().to_string(), row.turn.unwrap().steerable)
+        };
+        let session = bench.send(plain("m1", 1)).session;
+        assert_eq!(agent(bench, &session), ("default".to_owned(), true));
+        bench.step(|t| t.choose_model(&session, Some("large"), at(2))).unwrap();
+        bench.step(|t| t.choose_agent(&session, Some(&other), at(2))).unwrap();
+        assert_eq!(agent(bench, &session), ("default".to_owned(), true), "what runs goes on as it began");
+        let chosen = bench.ask(|q| q.session(&session)).unwrap().session;
+        assert_eq!((chosen.chosen_agent, chosen.chosen_model), (Some(other.clone()), None));
+        bench.finish_all(&session);
+        bench.send(plain("m2", 3));
+        assert_eq!(agent(bench, &session), ("other".to_owned(), false));
+        bench.step(|t| t.choose_agent(&session, None, at(4))).unwrap();
+        bench.finish_all(&session);
+        bench.send(plain("m3", 5));
+        assert_eq!(agent(bench, &session), ("default".to_owned(), true));
+        let elsewhere = NewMessage { to: "agent:main:telegram:dm:7".parse().unwrap(), ..plain("m4", 6) };
+        let elsewhere = bench.send(elsewhere).session;
+        assert_eq!(agent(bench, &elsewhere), ("other".to_owned(), false), "the one of its platform");
     });
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use switchboard::domain::Time;
+use switchboard::domain::agent::{AgentName, KnownAgent, Roster};
 use switchboard::domain::conversation::key_of;
 use switchboard::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, PutBack, Source};
@@ -25,9 +26,8 @@ pub(crate) fn key(name: &str) -> SessionKey {
     }
 }
 
-/// What the configuration says in the tests: a small queue, and turns that take text.
-pub(crate) const DEFAULTS: Defaults =
-    Defaults { busy_mode: BusyMode::Replace, max_queued: 5, steerable: true };
+/// What the configuration says in the tests: a small queue.
+pub(crate) const DEFAULTS: Defaults = Defaults { busy_mode: BusyMode::Replace, max_queued: 5 };
 
 /// The limits of recovery in the tests: one resume at a time, so that others wait for it.
 pub(crate) const LIMITS: Limits = Limits {
@@ -39,6 +39,16 @@ pub(crate) const LIMITS: Limits = Limits {
     boot_guard_gap: Duration::from_secs(300),
 };
 
+/// The agents in the tests: the default one takes text while it runs, the other one does not; a platform has that.
+pub(crate) fn agents() -> Roster {
+    let known = |steerable| KnownAgent { label: "a label".to_owned(), steerable };
+    let other: AgentName = "other".parse().unwrap();
+    Roster {
+        known: [(AgentName::default(), known(true)), (other.clone(), known(false))].into(),
+        by_platform: [("telegram".to_owned(), other)].into(),
+    }
+}
+
 /// A run of the engine that began after a crash.
 pub(crate) fn run(number: usize, seconds: i64) -> NewRun {
     NewRun {
@@ -47,6 +57,7 @@ pub(crate) fn run(number: usize, seconds: i64) -> NewRun {
         version: "0".to_owned(),
         at: at(seconds),
         defaults: DEFAULTS,
+        agents: agents(),
         receipt: FoundReceipt::Nothing,
         limits: LIMITS,
     }

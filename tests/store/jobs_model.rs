@@ -45,6 +45,11 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
+    /// The agent that a job's record names.
+    pub(crate) fn agent_of(&self, id: &str) -> Option<String> {
+        self.jobs.get(&id.parse::<JobId>().ok()?)?.definition()?.agent.clone()
+    }
+
     pub(crate) fn cut_with(&self, run: &RunId) -> Vec<JobId> {
         let cut = self.executions.iter().filter(|it| it.cut_with.as_ref() == Some(run));
         cut.map(|it| it.job.clone()).collect()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use switchboard::domain::Time;
+use switchboard::domain::agent::{AgentName, Roster};
 use switchboard::domain::alert::{
     Acknowledgement, Alert, AlertKey, NewAlert, SessionAlarm, Subject as AlertSubject, blocked_reset,
     boot_guard, left_waiting,
@@ -17,7 +18,9 @@ use switchboard::domain::cron::JobId;
 use switchboard::domain::event::{Event, EventKind, Level, Middle, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, Summary, ToolResult};
-use switchboard::domain::id::{ApprovalId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use switchboard::domain::id::{
+    ApprovalId, ChatType, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
+};
 use switchboard::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason, Suspended};
 use switchboard::domain::process::{ChildProcess, Fate};
 use switchboard::domain::queue::{
@@ -53,6 +56,7 @@ pub(crate) struct Model {
     hold: Option<EngineHold>,
     stopping: Option<String>,
     defaults: Defaults,
+    agents: Roster,
     runs: Vec<Run>,
     recoveries: Vec<Recovery>,
     looked_at: Option<Time>,
@@ -132,7 +136,8 @@ impl Default for Model {
             events: Vec::new(),
             hold: None,
             stopping: None,
-            defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500, steerable: false },
+            defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500 },
+            agents: Roster::default(),
             runs: Vec::new(),
             recoveries: Vec::new(),
             looked_at: None,
@@ -382,6 +387,13 @@ impl Model {
         self.begin_with(session, item, probe, vec![Body::User { text, steered: false }], at)
     }
 
+    /// The agent that a job's record names, where the session is one of its runs.
+    fn agent_of_job(&self, key: &SessionKey) -> Option<AgentName> {
+        let parts = key.parts();
+        let job = (parts.chat_type == ChatType::Job).then(|| self.jobs.agent_of(parts.chat_id))??;
+        job.parse().ok()
+    }
+
     fn begin_with(
         &mut self,
         session: &SessionId,
@@ -391,12 +403,20 @@ impl Model {
         at: Time,
     ) -> Begun {
         let id = TurnId(self.turns.len() as i64 + 1);
+        let kept = self.kept(session).session.clone();
+        let agent = self.agents.agent_of(
+            &kept.key,
+            self.agent_of_job(&kept.key).as_ref(),
+            kept.chosen_agent.as_ref(),
+        );
+        let steerable = self.agents.is_steerable(&agent);
+        self.kept_mut(session).session.agent = Some(agent);
         self.turns.push(Turn {
             id,
             session: session.clone(),
             item,
             probe,
-            steerable: self.defaults.steerable,
+            steerable,
             began_at: at,
             stop: None,
             cut: None,
@@ -1324,6 +1344,7 @@ impl Transitions for Model {
     fn open_run(&mut self, run: &NewRun) -> Result<Opened> {
         self.stopping = None;
         self.defaults = run.defaults;
+        self.agents.clone_from(&run.agents);
         self.limits = run.limits;
         let last = self.runs.last().map(|run| run.last.clone());
         let exit = last_exit(run.receipt.clone(), last.as_ref());
@@ -1935,6 +1956,17 @@ impl Transitions for Model {
         let before = std::mem::replace(&mut self.kept_mut(session).session.title, title.clone());
         self.tell(Some(session), EventKind::Titled { title }, at);
         Ok(before)
+    }
+
+    fn choose_agent(&mut self, session: &SessionId, agent: Option<&AgentName>, at: Time) -> Result<()> {
+        self.known(session)?;
+        let kept = &mut self.kept_mut(session).session;
+        if kept.chosen_agent.as_ref() != agent {
+            kept.chosen_model = None;
+        }
+        kept.chosen_agent = agent.cloned();
+        self.tell(Some(session), EventKind::AgentChosen { agent: agent.cloned() }, at);
+        Ok(())
     }
 
     fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()> {

@@ -45,6 +45,7 @@ enum Op {
     CarryOver { session: usize },
     AgentState { key: usize, state: usize },
     BusyMode { session: usize, mode: Option<BusyMode> },
+    ChooseAgent { session: usize, agent: Option<&'static str> },
     ChooseModel { session: usize, model: Option<&'static str> },
     Append { turn: usize, output: Vec<Output> },
     AgentSession { turn: usize, session: usize },
@@ -188,6 +189,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => n().prop_map(|session| Op::CarryOver { session }),
         2 => (n(), n()).prop_map(|(key, state)| Op::AgentState { key, state }),
         2 => (n(), mode).prop_map(|(session, mode)| Op::BusyMode { session, mode }),
+        1 => (n(), proptest::option::of(prop_oneof![Just("other"), Just("gone")]))
+            .prop_map(|(session, agent)| Op::ChooseAgent { session, agent }),
         1 => (n(), proptest::option::of(Just("other"))).prop_map(|(session, model)| Op::ChooseModel { session, model }),
         3 => (n(), output()).prop_map(|(turn, output)| Op::Append { turn, output }),
         2 => (n(), n()).prop_map(|(turn, session)| Op::AgentSession { turn, session }),
@@ -282,6 +285,7 @@ fn records(mut number: usize) -> Vec<SeenRecord> {
             repeat: [None, Some(2)][choose(2)],
             misfire: [Misfire::Once, Misfire::Skip, Misfire::All(2)][records.len()],
             jitter_seconds: 20,
+            agent: [None, Some("other".to_owned())][choose(2)].clone(),
             ..job(id, schedule)
         };
         let runs = choose(3);
@@ -367,6 +371,10 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             let reset = rule(*mode, 60);
             let message = NewMessage { intent: *intent, fresh, reset, notice: *notice, ..plain };
             store.accept_message(&message).map(|a| format!("{a:?}"))
+        }
+        Op::ChooseAgent { session: n, agent } => {
+            let agent = agent.map(|name| name.parse().unwrap());
+            store.choose_agent(&session(*n), agent.as_ref(), now).map(|()| String::new())
         }
         Op::ChooseModel { session: n, model } => {
             store.choose_model(&session(*n), *model, now).map(|()| String::new())

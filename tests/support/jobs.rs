@@ -137,6 +137,7 @@ pub fn parts() -> Parts {
             pair("server-health-checker", "checks disks, load and services"),
         ],
         scripts: vec!["check.sh".to_owned(), "nightly/dump.sh".to_owned()],
+        agents: vec![pair("default", "practice agent, offline")],
         targets: vec![
             pair("local", "the document in output/"),
             pair("console", "a notice here, and the text"),

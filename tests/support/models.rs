@@ -14,6 +14,7 @@ use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::UNICODE;
 use switchboard::console::ui::theme::Theme;
 use switchboard::domain::Time;
+use switchboard::domain::agent::{AgentName, KnownAgent, Roster};
 use switchboard::domain::alert::Alert;
 use switchboard::domain::api::{
     Answer, ComposerMemory, ConversationPage, EngineRun, EngineStatus, EventPage, LiveOutput, Overview,
@@ -58,6 +59,12 @@ pub struct Engine {
     pub jobs: Jobs,
 }
 
+/// The default agent alone, by its label.
+pub fn only_agent(label: &str) -> Roster {
+    let known = KnownAgent { label: label.to_owned(), steerable: false };
+    Roster { known: [(AgentName::default(), known)].into(), ..Roster::default() }
+}
+
 impl Engine {
     /// A home in which nothing has happened.
     pub fn fresh() -> Self {
@@ -71,7 +78,7 @@ impl Engine {
             gate: Gate::Open,
             held: None,
             drain: None,
-            agent: "practice agent, offline".to_owned(),
+            agents: only_agent("practice agent, offline"),
             busy_mode: BusyMode::Replace,
             max_queued: 100,
             store_trouble: None,
@@ -421,7 +428,7 @@ pub fn at_work() -> Engine {
         conversations,
         queue,
         events,
-        status: EngineStatus { agent: "openai qwen3".to_owned(), ..Engine::fresh().status },
+        status: EngineStatus { agents: only_agent("openai qwen3"), ..Engine::fresh().status },
         ..Engine::fresh()
     }
 }

@@ -163,7 +163,7 @@ impl Screen {
             gate: Gate::Open,
             held: None,
             drain: None,
-            agent: "practice agent, offline".to_owned(),
+            agents: super::models::only_agent("practice agent, offline"),
             busy_mode: BusyMode::Replace,
             max_queued: 500,
             store_trouble: None,

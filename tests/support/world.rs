@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{TimeZone, Utc};
-use switchboard::agent::AlertCommand;
+use switchboard::agent::{Agents, AlertCommand, Backend};
 use switchboard::config::{
     CronConfig, EngineConfig, HandlesConfig, Home, OnTerminalClose, QueueConfig, parse,
 };
@@ -36,6 +36,8 @@ pub struct Setup {
     pub handles: HandlesConfig,
     pub cron: CronConfig,
     pub keeping: Keeping,
+    /// Other agents by name.
+    pub others: Vec<(&'static str, Arc<dyn Backend>)>,
     pub start_up: StartUp,
     pub patience: Patience,
     pub session_reset: ResetPolicies,
@@ -55,6 +57,7 @@ impl Default for Setup {
             handles: HandlesConfig { idle: Duration::from_secs(3600), max: 128 },
             cron: parse("", Path::new("config.toml")).unwrap().config.cron,
             keeping: Keeping::BetweenTurns,
+            others: Vec::new(),
             start_up: StartUp::Run,
             patience: Patience::default(),
             session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
@@ -114,7 +117,9 @@ impl World {
         let parts = Parts {
             store,
             feed,
-            backend,
+            agents: setup.others.iter().fold(Agents::only(backend), |agents, (name, backend)| {
+                agents.with(name.parse().unwrap(), Arc::clone(backend))
+            }),
             clock: Arc::clone(&clock) as Arc<dyn switchboard::engine::Clock>,
             queue: QueueConfig { busy_mode: setup.busy_mode, max_items: setup.max_items },
             engine: EngineConfig {
@@ -132,7 +137,7 @@ impl World {
             timezone: setup.timezone,
             cron: setup.cron,
             home: Home::resolve(Some(home.path())).unwrap(),
-            key_variable: "OPENAI_API_KEY".to_owned(),
+            key_variables: vec!["OPENAI_API_KEY".to_owned()],
         };
         let engine = Engine::start(parts, setup.start_up).await.unwrap();
         let updates = engine.subscribe();

@@ -32,7 +32,7 @@ use self::turn::{Ended, How, Prompt, Said, Stop};
 use self::update::text;
 use super::program::launch::Program;
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn, process};
-use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig};
+use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig, Keys};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
 use crate::domain::session::{AgentSession, Usage};
@@ -57,10 +57,10 @@ struct Settings {
 
 impl AcpBackend {
     /// Reads `agent.acp`; the agent works in `home` where no folder is set.
-    pub(super) fn new(config: &AgentConfig, home: &Path) -> Result<Self, BuildError> {
+    pub(super) fn new(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Self, BuildError> {
         let acp = config.acp.clone();
         let workdir = acp.workdir.clone().unwrap_or_else(|| home.to_path_buf());
-        let program = Program::new("agent.acp", &acp.argv, workdir, &config.openai.api_key_env)?;
+        let program = Program::new("agent.acp", &acp.argv, workdir, &keys.variables)?;
         let (approvals, home) = (config.approvals.clone(), absolute(home));
         Ok(Self(Arc::new(Settings { program, acp, approvals, home })))
     }

@@ -24,7 +24,7 @@ use super::program::tail::Tail;
 use super::program::{PIECE_BYTES, bad_end, feed, read, read_tail};
 use super::utf8::LossyDecoder;
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
-use crate::config::AgentConfig;
+use crate::config::{AgentConfig, Keys};
 
 /// The command backend.
 #[derive(Debug)]
@@ -35,10 +35,9 @@ pub(super) struct CommandBackend {
 
 impl CommandBackend {
     /// Reads `agent.command`; the program runs in `home` where no folder is set.
-    pub(super) fn new(config: &AgentConfig, home: &Path) -> Result<Self, BuildError> {
+    pub(super) fn new(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Self, BuildError> {
         let workdir = config.command.workdir.clone().unwrap_or_else(|| home.to_path_buf());
-        let program =
-            Program::new("agent.command", &config.command.argv, workdir, &config.openai.api_key_env)?;
+        let program = Program::new("agent.command", &config.command.argv, workdir, &keys.variables)?;
         Ok(Self { program, timeout: config.command.timeout })
     }
 }

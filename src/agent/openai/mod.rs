@@ -35,7 +35,7 @@ use self::server::Server;
 use self::trouble::Trouble;
 use super::tools::{Places, Settings, Terminal, Tools};
 use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
-use crate::config::{AgentConfig, OpenAiConfig};
+use crate::config::{AgentConfig, Keys, OpenAiConfig};
 
 /// The openai backend.
 #[derive(Debug)]
@@ -58,21 +58,22 @@ struct Connection {
 impl OpenAiBackend {
     /// Reads `agent.openai` and `agent.approvals`; the tools work in `home` where no folder is set. The key is read at each
     /// turn, so that a new one needs no restart.
-    pub(super) fn new(config: &AgentConfig, home: &Path) -> Result<Self, BuildError> {
+    pub(super) fn new(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Self, BuildError> {
         let AgentConfig { openai: config, approvals, .. } = config;
         if config.model.trim().is_empty() {
             return Err(BuildError::NoModel);
         }
         let server = Server::parse(&config.base_url)?;
         let http = server.client(config.connect_timeout)?;
-        let keys = KeySource::new(config);
-        let connection = Connection { server, http, keys, config: config.clone(), window: Window::default() };
+        let source = KeySource::new(config);
+        let window = Window::default();
+        let connection = Connection { server, http, keys: source, config: config.clone(), window };
         let places = Places {
             workdir: config.workdir.clone().unwrap_or_else(|| home.to_path_buf()),
             home: home.to_path_buf(),
-            key_file: config.api_key_file.clone(),
+            key_files: keys.files.clone(),
         };
-        let terminal = Terminal { limit: config.terminal_timeout, key_variable: config.api_key_env.clone() };
+        let terminal = Terminal { limit: config.terminal_timeout, key_variables: keys.variables.clone() };
         let tools = Settings { places, terminal, approvals: approvals.clone() };
         Ok(Self { connection: Arc::new(connection), tools })
     }

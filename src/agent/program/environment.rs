@@ -4,17 +4,21 @@ use std::ffi::{OsStr, OsString};
 
 use tokio::process::Command;
 
-/// Takes every variable that may hold a secret out of a program's environment, and `key_variable`
-/// whatever its name looks like.
-pub(in crate::agent) fn hide_secrets(command: &mut Command, key_variable: &str) {
-    for name in hidden(std::env::vars_os(), key_variable) {
+/// Takes every variable that may hold a secret out of a program's environment, and the `key_variables`
+/// whatever their names look like.
+pub(in crate::agent) fn hide_secrets(command: &mut Command, key_variables: &[String]) {
+    for name in hidden(std::env::vars_os(), key_variables) {
         command.env_remove(name);
     }
 }
 
-fn hidden(variables: impl Iterator<Item = (OsString, OsString)>, key_variable: &str) -> Vec<OsString> {
+fn hidden(variables: impl Iterator<Item = (OsString, OsString)>, key_variables: &[String]) -> Vec<OsString> {
     variables
-        .filter(|(name, value)| name == key_variable || may_be_secret(name) || holds_password(value))
+        .filter(|(name, value)| {
+            key_variables.iter().any(|key| name == key.as_str())
+                || may_be_secret(name)
+                || holds_password(value)
+        })
         .map(|(name, _)| name)
         .collect()
 }
@@ -87,7 +91,7 @@ mod tests {
     #[test]
     fn the_variable_of_the_configured_key_is_hidden_whatever_its_name() {
         let variables = ["PATH", "WALRUS"].map(|name| (name.into(), "x".into()));
-        assert_eq!(hidden(variables.into_iter(), "WALRUS"), ["WALRUS"]);
+        assert_eq!(hidden(variables.into_iter(), &["WALRUS".to_owned()]), ["WALRUS"]);
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub(in crate::agent) struct Program {
     pub(in crate::agent) arguments: Vec<String>,
     /// Where it runs.
     pub(in crate::agent) workdir: PathBuf,
-    /// The environment variable of a configured key; never handed on.
-    key_variable: String,
+    /// The environment variables of configured keys; never handed on.
+    key_variables: Vec<String>,
 }
 
 impl Program {
@@ -43,11 +43,11 @@ impl Program {
         section: &'static str,
         argv: &[String],
         workdir: PathBuf,
-        key_variable: &str,
+        key_variables: &[String],
     ) -> Result<Self, BuildError> {
         let (name, arguments) = argv.split_first().ok_or(BuildError::EmptyArgv { section })?;
         let (name, arguments) = (name.clone(), arguments.to_vec());
-        Ok(Self { section, name, arguments, workdir, key_variable: key_variable.to_owned() })
+        Ok(Self { section, name, arguments, workdir, key_variables: key_variables.to_owned() })
     }
 
     /// The same for a session, which may have a folder of its own.
@@ -71,7 +71,7 @@ impl Program {
     ) -> Result<Child, AgentError> {
         self.find()?;
         let mut command = Command::new(SHELL);
-        environment::hide_secrets(&mut command, &self.key_variable);
+        environment::hide_secrets(&mut command, &self.key_variables);
         command
             .args(["-c", WAIT, SHELL])
             .arg(self.path())

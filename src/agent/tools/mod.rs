@@ -369,8 +369,8 @@ mod tests {
         let path = folder.path().to_path_buf();
         let session = SessionContext::new(SessionId::new(Time::UNIX_EPOCH, 1), SessionKey::console());
         let settings = Settings {
-            places: Places { workdir: path.clone(), home: path.join("home"), key_file: None },
-            terminal: Terminal { limit: Duration::from_secs(60), key_variable: String::new() },
+            places: Places { workdir: path.clone(), home: path.join("home"), key_files: Vec::new() },
+            terminal: Terminal { limit: Duration::from_secs(60), key_variables: Vec::new() },
             approvals: Config::default().agent.approvals,
         };
         Tools::new(names, session, settings)
@@ -399,8 +399,11 @@ mod tests {
     fn each_tool_takes_what_its_schema_says_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a"), "a\n").unwrap();
-        let places =
-            Places { workdir: folder.path().to_path_buf(), home: folder.path().join("home"), key_file: None };
+        let places = Places {
+            workdir: folder.path().to_path_buf(),
+            home: folder.path().join("home"),
+            key_files: Vec::new(),
+        };
         let workdir = Workdir::open(&places).unwrap();
         let run = |tool: &Tool, arguments: &Map<String, Value>| {
             let arguments = Value::Object(arguments.clone());

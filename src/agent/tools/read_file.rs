@@ -129,7 +129,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_path_buf();
         fs::write(path.join("file"), content).unwrap();
-        let places = Places { workdir: path, home: "/nowhere".into(), key_file: None };
+        let places = Places { workdir: path, home: "/nowhere".into(), key_files: Vec::new() };
         arguments["path"] = json!("file");
         let workdir = Workdir::open(&places).unwrap();
         run(arguments, &workdir, &CancellationToken::new()).map_err(|error| error.to_string())
@@ -194,7 +194,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_path_buf();
         fs::write(path.join("file"), numbered(100_000)).unwrap();
-        let places = Places { workdir: path, home: "/nowhere".into(), key_file: None };
+        let places = Places { workdir: path, home: "/nowhere".into(), key_files: Vec::new() };
         let stop = CancellationToken::new();
         stop.cancel();
         let end = run(json!({"path": "file"}), &Workdir::open(&places).unwrap(), &stop);

@@ -269,7 +269,7 @@ mod tests {
 
         fn search_until(&self, arguments: Value, stop: &CancellationToken) -> Result<String, ToolError> {
             let workdir = self.0.path().to_path_buf();
-            let places = Places { home: workdir.join("home"), workdir, key_file: None };
+            let places = Places { home: workdir.join("home"), workdir, key_files: Vec::new() };
             run(arguments, &Workdir::open(&places).unwrap(), stop)
         }
     }

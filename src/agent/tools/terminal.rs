@@ -50,7 +50,7 @@ pub(in crate::agent) struct Terminal {
     /// How long one may take.
     pub(in crate::agent) limit: Duration,
     /// The environment variable of a configured key; never handed on.
-    pub(in crate::agent) key_variable: String,
+    pub(in crate::agent) key_variables: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -103,7 +103,7 @@ impl Terminal {
         mark: &str,
     ) -> std::io::Result<Child> {
         let mut shell = Command::new(SHELL);
-        hide_secrets(&mut shell, &self.key_variable);
+        hide_secrets(&mut shell, &self.key_variables);
         shell
             .args(["-c", WAIT, SHELL, command])
             .envs(place(session, turn.id))

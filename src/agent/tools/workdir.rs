@@ -17,14 +17,14 @@ pub(crate) struct Places {
     /// The engine's home.
     pub(crate) home: PathBuf,
     /// The file with the key to the model's server.
-    pub(crate) key_file: Option<PathBuf>,
+    pub(crate) key_files: Vec<PathBuf>,
 }
 
 /// The working directory, without symbolic links in its path.
 pub(super) struct Workdir {
     root: PathBuf,
     home: Option<PathBuf>,
-    key_file: Option<PathBuf>,
+    key_files: Vec<PathBuf>,
 }
 
 impl Workdir {
@@ -33,7 +33,11 @@ impl Workdir {
         let root = fs::canonicalize(&places.workdir)
             .map_err(|source| ToolError::NoWorkdir { path: places.workdir.clone(), source })?;
         let real = |path: &Path| fs::canonicalize(path).ok();
-        Ok(Self { root, home: real(&places.home), key_file: places.key_file.as_deref().and_then(real) })
+        Ok(Self {
+            root,
+            home: real(&places.home),
+            key_files: places.key_files.iter().filter_map(|file| real(file)).collect(),
+        })
     }
 
     /// The folder itself.
@@ -85,7 +89,7 @@ impl Workdir {
 
     /// Whether a found file holds settings, the store or a key of the engine.
     pub(super) fn is_secret(&self, found: &Path) -> bool {
-        if self.key_file.as_deref() == Some(found) {
+        if self.key_files.iter().any(|file| file == found) {
             return true;
         }
         let inner = self.home.as_deref().and_then(|home| found.strip_prefix(home).ok());
@@ -134,7 +138,7 @@ mod tests {
         let places = Places {
             workdir: folder.path().join(workdir),
             home: folder.path().join("home"),
-            key_file: Some(folder.path().join("secrets/openai.txt")),
+            key_files: vec![folder.path().join("secrets/openai.txt")],
         };
         let workdir = Workdir::open(&places).unwrap();
         Stage { folder, workdir }

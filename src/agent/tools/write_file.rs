@@ -184,7 +184,7 @@ mod tests {
             let places = Places {
                 workdir: folder.path().join("project"),
                 home: folder.path().join("project/home"),
-                key_file: None,
+                key_files: Vec::new(),
             };
             let workdir = Workdir::open(&places).unwrap();
             Self { folder, workdir }

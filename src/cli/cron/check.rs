@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::Exit;
 use crate::cli::context::Context;
 use crate::cli::output::{AsJson, Form, Out};
-use crate::config::Home;
+use crate::config::{Config, Home};
 use crate::control::StoreOnly;
 use crate::domain::Time;
 use crate::domain::cron::document::{Document, Entry};
@@ -44,11 +44,11 @@ impl Check {
             }
             None => anyhow::bail!("{} can't be read: there is no such file", path.display()),
         };
-        let (zone, now) = (context.config()?.timezone, Utc::now().trunc_subsecs(0));
+        let (config, now) = (context.config()?, Utc::now().trunc_subsecs(0));
         let name = path.display().to_string();
         let mut exit = Exit::Done;
         for entry in document.entries() {
-            let checked = check(entry, &document, &context.home, zone, now);
+            let checked = check(entry, &document, &context.home, &config, now);
             if checked.is_err() {
                 exit = Exit::Failed;
             }
@@ -104,18 +104,18 @@ pub(in crate::cli) fn check(
     entry: &Entry,
     document: &Document,
     home: &Home,
-    zone: Tz,
+    config: &Config,
     now: Time,
 ) -> Result<Good, Vec<String>> {
     let told = |faults: &[Fault]| faults.iter().map(Fault::to_string).collect::<Vec<_>>();
     let record = entry.record.as_ref().map_err(|faults| told(faults))?;
     let job = record.definition.clone().check().map_err(|faults| told(&faults))?;
-    let zone = job.zone_in_use(zone, now).map_err(|fault| told(&[fault]))?;
+    let zone = job.zone_in_use(config.timezone, now).map_err(|fault| told(&[fault]))?;
     let at = Lattice { zone, anchor: now };
     let known = record.definition.warnings(zone, now);
     let sources = record.definition.missing_sources(|job| document.find(job).is_some());
     let sources = sources.iter().map(Definition::missing_source);
-    let parts = StoreOnly::missing_parts(home, &record.definition);
+    let parts = StoreOnly::missing_parts(home, config, &record.definition);
     let parts = parts.iter().map(Fault::to_string);
     Ok(Good {
         words: job.schedule.words(),

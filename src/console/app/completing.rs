@@ -5,6 +5,7 @@ use super::focus::{Focus, Pane};
 use super::writing::{composer, text_changed};
 use super::{Model, action::Action, border, fuzzy, typing};
 use crate::console::app::msg::Tone;
+use crate::domain::agent::AgentName;
 use crate::domain::marker::Marker;
 use crate::domain::slash::{self, DuringTurn, Spec};
 
@@ -17,7 +18,7 @@ pub(super) fn offer(model: &mut Model) {
     };
     let entries = match command.map(|command| (command, command.split_once(char::is_whitespace))) {
         Some((word, None)) => commands(model, word),
-        Some((_, Some((word, typed)))) if !typed.trim().is_empty() => choices(word, typed.trim()),
+        Some((_, Some((word, typed)))) if !typed.trim().is_empty() => choices(model, word, typed.trim()),
         Some(_) | None => Vec::new(),
     };
     composer(model).popup = popup(entries);
@@ -40,24 +41,34 @@ fn commands(model: &Model, word: &str) -> Vec<Completion> {
     fitting.sort_by_key(|(not_now, score, _)| (*not_now, std::cmp::Reverse(*score)));
     let completion = |spec: &'static Spec| {
         let space = if spec.args.is_empty() { "" } else { " " };
-        Completion { title: spec.usage(), help: spec.help, text: format!("/{}{space}", spec.name) }
+        Completion { title: spec.usage(), help: spec.help.to_owned(), text: format!("/{}{space}", spec.name) }
     };
     fitting.into_iter().map(|(.., spec)| completion(spec)).collect()
 }
 
 /// The words that a command takes and that begin with what is typed; none if one of them is complete.
-fn choices(command: &str, typed: &str) -> Vec<Completion> {
+fn choices(model: &Model, command: &str, typed: &str) -> Vec<Completion> {
     let Some(spec) = slash::find(command) else { return Vec::new() };
-    if spec.choices.iter().any(|(word, _)| *word == typed) {
+    let words = words_of(model, spec);
+    if words.iter().any(|(word, _)| word == typed) {
         return Vec::new();
     }
-    let fitting = spec.choices.iter().filter(|(word, _)| word.starts_with(typed));
-    let completion = |(word, help): &(&'static str, &'static str)| Completion {
-        title: (*word).to_owned(),
-        help,
+    let fitting = words.into_iter().filter(|(word, _)| word.starts_with(typed));
+    let completion = |(word, help): (String, String)| Completion {
         text: format!("/{} {word}", spec.name),
+        title: word,
+        help,
     };
     fitting.map(completion).collect()
+}
+
+/// The words of a command with what each is for: those of its declaration, and the agents by name.
+fn words_of(model: &Model, spec: &Spec) -> Vec<(String, String)> {
+    let declared = spec.choices.iter().map(|(word, help)| ((*word).to_owned(), (*help).to_owned()));
+    let agents = model.overview.as_ref().map(|overview| &overview.engine.agents.known);
+    let agents = agents.into_iter().flatten().filter(|(name, _)| name.as_str() != AgentName::DEFAULT);
+    let agents = agents.map(|(name, known)| (name.to_string(), known.label.clone()));
+    declared.chain(agents.filter(|_| spec.name == "agent")).collect()
 }
 
 /// Whether a command would not be refused now, as far as the screen knows.
@@ -127,7 +138,8 @@ pub(super) fn complete(model: &mut Model) {
         return;
     }
     let typed = composer(model).text.text();
-    let words = typed.strip_prefix('/').map_or_else(Vec::new, |command| choices(command.trim_end(), ""));
+    let words =
+        typed.strip_prefix('/').map_or_else(Vec::new, |command| choices(model, command.trim_end(), ""));
     match popup(words) {
         Some(popup) => composer(model).popup = Some(popup),
         None => {

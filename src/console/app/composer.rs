@@ -74,7 +74,7 @@ pub struct Completion {
     /// How it is written: `/queue [TEXT]`, `interrupt`.
     pub title: String,
     /// What it does, in one line.
-    pub help: &'static str,
+    pub help: String,
     /// The draft when it is taken.
     pub(super) text: String,
 }

@@ -61,6 +61,10 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     if session.usage.cost > 0 {
         facts.push(("cost", money(session.usage.cost)));
     }
+    if let Some(agents) = model.overview.as_ref().map(|overview| &overview.engine.agents) {
+        let chosen = if session.chosen_agent.is_some() { " (chosen)" } else { "" };
+        facts.push(("agent", format!("{}{chosen}", agents.label(&session.next_agent(agents)))));
+    }
     if let Some(name) = &session.chosen_model {
         facts.push(("asks for", format!("the model {}", one_line(name))));
     }

@@ -8,7 +8,7 @@ use super::model::{Access, End, Link};
 use super::msg::Reach;
 use super::typing::key_name;
 use crate::domain::Time;
-use crate::domain::api::{CronHealth, Drain, EngineHold, StoreTrouble};
+use crate::domain::api::{CronHealth, Drain, EngineHold, EngineStatus, StoreTrouble};
 
 /// The header's words. The drawing decides what fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,13 @@ pub enum Engine {
     Stopped(Time),
 }
 
+/// Who answers in the session on the screen.
+fn agent(model: &Model, status: &EngineStatus) -> String {
+    let session = model.front_row.as_ref().map(|row| &row.row.session);
+    let name = session.map(|session| session.next_agent(&status.agents)).unwrap_or_default();
+    status.agents.label(&name)
+}
+
 /// What the header says now.
 pub fn header(model: &Model) -> Header {
     let status = model.overview.as_ref().map(|overview| &overview.engine);
@@ -64,7 +71,7 @@ pub fn header(model: &Model) -> Header {
     Header {
         needs_you: model.overview.as_ref().map(|overview| overview.needs_you),
         running: model.overview.as_ref().map_or(0, |overview| overview.running),
-        agent: status.map_or_else(String::new, |status| status.agent.clone()),
+        agent: status.map_or_else(String::new, |status| agent(model, status)),
         engine: match &model.link {
             Link::Up(Reach::Here) => Engine::Here,
             Link::Up(Reach::Attached { pid }) => Engine::Attached(*pid),

@@ -116,7 +116,7 @@ fn take_piece(model: &mut Model, piece: &Piece) {
 /// Makes the texts of a status safe to show.
 pub(super) fn clean_status(status: &mut EngineStatus) {
     let clean = |text: &mut String| *text = one_line(text).into_owned();
-    clean(&mut status.agent);
+    status.agents.known.values_mut().for_each(|known| clean(&mut known.label));
     if let Some(hold) = &mut status.held {
         clean(&mut hold.why);
     }

@@ -27,7 +27,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, above: Rect, composer: Rect) {
         let pointer = if chosen { paint.canvas.glyphs.chosen } else { " " };
         let mut pen = paint.row(row, 0);
         pen.skip(1).put(pointer, Role::Strong).put(" ", Role::Text);
-        pen.column(&entry.title, 26, Role::Strong).put(" ", Role::Text).put(entry.help, Role::Text);
+        pen.column(&entry.title, 26, Role::Strong).put(" ", Role::Text).put(&entry.help, Role::Text);
         if chosen {
             paint.canvas.dress(row, Role::Selected);
         }

@@ -389,6 +389,9 @@ pub struct Parts {
     pub skills: Vec<(String, String)>,
     /// The scripts in `scripts/`, relative to it.
     pub scripts: Vec<String>,
+    /// The agents of the settings: name and label.
+    #[serde(default)]
+    pub agents: Vec<(String, String)>,
     /// Delivery targets: the text form, and what is to be known of each.
     pub targets: Vec<(String, String)>,
     /// The zone of jobs that name none.

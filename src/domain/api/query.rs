@@ -9,6 +9,7 @@ use super::cron::{JobAnswer, JobQuery};
 use super::recovery::RecoveryPage;
 use super::report::Report;
 use crate::domain::Time;
+use crate::domain::agent::Roster;
 use crate::domain::alert::Alert;
 use crate::domain::approval::Approval;
 use crate::domain::conversation::HostConversation;
@@ -234,8 +235,8 @@ pub struct EngineStatus {
     pub held: Option<EngineHold>,
     /// The drain, while it stops.
     pub drain: Option<Drain>,
-    /// The backend and model that answer, as a label: `practice agent, offline`.
-    pub agent: String,
+    /// Who answers; nobody without an engine.
+    pub agents: Roster,
     /// The default busy mode.
     pub busy_mode: BusyMode,
     /// The most items that may wait in one session's queue.

@@ -86,6 +86,9 @@ pub const FIELDS: &[Field] = &[
         job.context_from = words(text).iter().map(|id| parsed(id)).collect::<Result<_, _>>()?;
         Ok(())
     }),
+    field("agent", "NAME", "the agent that runs it, by its name in the settings", |job, text| {
+        text_of(&mut job.agent, text)
+    }),
     field("model", "MODEL", "the model, as the agent's server knows it", |job, text| {
         text_of(&mut job.model, text)
     }),
@@ -188,6 +191,7 @@ mod tests {
             ("script", "check.sh"),
             ("no_agent", "yes"),
             ("context_from", "c, d"),
+            ("agent", "coder"),
             ("model", "m"),
             ("workdir", "/srv"),
             ("timeout_minutes", "10"),
@@ -199,7 +203,7 @@ mod tests {
         }
         assert_eq!(set.skills, ["one", "two"]);
         assert_eq!(set.deliver_to, Target::list("local, telegram:7").unwrap());
-        assert_eq!(FIELDS.len(), 20);
+        assert_eq!(FIELDS.len(), 21);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Fault, JobId, Target};
 use crate::domain::Time;
+use crate::domain::agent::AgentName;
 use crate::domain::schedule::{Part, Schedule, parse_zone};
 
 /// A job as its author wrote it: plain values, each of the right kind, not yet checked against the rules.
@@ -45,6 +46,8 @@ pub struct Definition {
     pub no_agent: bool,
     /// The jobs whose newest output goes into the prompt.
     pub context_from: Vec<JobId>,
+    /// The agent that runs it, by its name in the settings; else the platform's, else the default one.
+    pub agent: Option<String>,
     /// The model; else the setting's.
     pub model: Option<String>,
     /// The folder in which it works.
@@ -75,6 +78,7 @@ impl Definition {
             script: None,
             no_agent: false,
             context_from: Vec::new(),
+            agent: None,
             model: None,
             workdir: None,
             timeout_minutes: None,
@@ -146,6 +150,9 @@ impl Definition {
                 script,
                 "must be a path inside scripts/, without .. and not absolute",
             ));
+        }
+        if let Some(agent) = self.agent.as_deref().filter(|name| name.parse::<AgentName>().is_err()) {
+            faults.push(wrong("agent", agent, format_args!("must be at most 64 {}", AgentName::ALLOWED)));
         }
         for skill in self.skills.iter().filter(|name| !stays_inside(name)) {
             faults.push(wrong("skills", skill, "must be the name of a folder inside skills/"));

@@ -57,8 +57,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Cron {
     config: CronConfig,
     home: Home,
-    /// The variable of a configured key: no script sees it.
-    key_variable: String,
+    /// The variables of configured keys: no script sees them.
+    key_variables: Vec<String>,
     /// This engine, as its claims name it.
     owner: Owner,
     runs: Runs,
@@ -73,12 +73,12 @@ pub(super) struct Cron {
 }
 
 impl Cron {
-    pub(super) fn new(config: CronConfig, home: Home, key_variable: String, run: RunId) -> Self {
+    pub(super) fn new(config: CronConfig, home: Home, key_variables: Vec<String>, run: RunId) -> Self {
         let files = Files::new(&home);
         Self {
             config,
             home,
-            key_variable,
+            key_variables,
             owner: owner::this_engine(run),
             runs: Runs::new(),
             ticker: Ticker::default(),

@@ -1,9 +1,10 @@
-//! What must be there before a run costs anything: its skills, its script, its folder.
+//! What must be there before a run costs anything: its agent, its skills, its script, its folder.
 
 use std::path::{Path, PathBuf};
 
 use super::skill::{self, Skill};
 use crate::config::Home;
+use crate::domain::agent::Roster;
 use crate::domain::cron::{Definition, Fault};
 
 /// A job with everything that its run needs.
@@ -19,19 +20,30 @@ pub(super) struct Ready {
 ///
 /// # Errors
 /// What is missing and where it was looked for.
-pub(super) fn check(home: &Home, job: &Definition) -> Result<Ready, Fault> {
+pub(super) fn check(home: &Home, agents: &Roster, job: &Definition) -> Result<Ready, Fault> {
+    agent(agents, job)?;
     let skills = job.skills.iter().map(|name| skill::read(&home.skills(), name)).collect::<Result<_, _>>()?;
     let script = job.script.as_deref().map(|name| script(&home.scripts(), name)).transpose()?;
     job.workdir.as_deref().map_or(Ok(()), workdir)?;
     Ok(Ready { skills, script })
 }
 
-/// Everything that a job names and that can't be used now: its skills, its script, its folder.
-pub fn missing(home: &Home, job: &Definition) -> Vec<Fault> {
+/// Everything that a job names and that can't be used now: its agent, its skills, its script, its folder.
+pub fn missing(home: &Home, agents: &Roster, job: &Definition) -> Vec<Fault> {
+    let agent = agent(agents, job).err().into_iter();
     let skills = job.skills.iter().filter_map(|name| skill::read(&home.skills(), name).err());
     let script = job.script.as_deref().and_then(|name| script(&home.scripts(), name).err());
     let workdir = job.workdir.as_deref().and_then(|path| workdir(path).err());
-    skills.chain(script).chain(workdir).collect()
+    agent.chain(skills).chain(script).chain(workdir).collect()
+}
+
+/// A job whose script is its result has no agent.
+fn agent(agents: &Roster, job: &Definition) -> Result<(), Fault> {
+    let Some(name) = job.agent.as_deref().filter(|_| !job.no_agent) else { return Ok(()) };
+    match name.parse().is_ok_and(|name| agents.find(&name).is_ok()) {
+        true => Ok(()),
+        false => Err(Fault::new("agent", &format!("{name:?}"), agents.unknown(name))),
+    }
 }
 
 fn workdir(path: &str) -> Result<(), Fault> {
@@ -90,10 +102,10 @@ mod tests {
             workdir: Some(home.root().display().to_string()),
             ..job()
         };
-        let ready = check(&home, &whole).unwrap();
+        let ready = check(&home, &Roster::default(), &whole).unwrap();
         assert_eq!(ready.skills.len(), 1);
         assert_eq!(ready.script, Some(home.scripts().join("check.sh").canonicalize().unwrap()));
-        assert!(check(&home, &job()).unwrap().script.is_none());
+        assert!(check(&home, &Roster::default(), &job()).unwrap().script.is_none());
     }
 
     #[test]
@@ -107,10 +119,14 @@ mod tests {
                 Definition { workdir: Some("/nowhere/at/all".to_owned()), ..job() },
                 "workdir \"/nowhere/at/all\": there is",
             ),
+            (
+                Definition { agent: Some("coder".to_owned()), ..job() },
+                "agent \"coder\": there is no agent \"coder\"",
+            ),
         ] {
-            let fault = check(&home, &broken).unwrap_err();
+            let fault = check(&home, &Roster::default(), &broken).unwrap_err();
             assert!(fault.to_string().contains(why), "{fault}");
-            assert_eq!(missing(&home, &broken), [fault]);
+            assert_eq!(missing(&home, &Roster::default(), &broken), [fault]);
         }
         let all = Definition {
             skills: vec!["gone".to_owned(), "mail".to_owned()],
@@ -118,7 +134,7 @@ mod tests {
             workdir: Some("/nowhere/at/all".to_owned()),
             ..job()
         };
-        assert_eq!(missing(&home, &all).len(), 3);
+        assert_eq!(missing(&home, &Roster::default(), &all).len(), 3);
     }
 
     #[test]
@@ -128,9 +144,14 @@ mod tests {
         symlink(home.root(), home.scripts().join("up")).unwrap();
         symlink("check.sh", home.scripts().join("same.sh")).unwrap();
         for out in ["out.sh", "up/outside.sh"] {
-            let fault = check(&home, &Definition { script: Some(out.to_owned()), ..job() }).unwrap_err();
+            let fault =
+                check(&home, &Roster::default(), &Definition { script: Some(out.to_owned()), ..job() })
+                    .unwrap_err();
             assert!(fault.why.contains("it leads out of scripts/"), "{fault}");
         }
-        assert!(check(&home, &Definition { script: Some("same.sh".to_owned()), ..job() }).is_ok());
+        assert!(
+            check(&home, &Roster::default(), &Definition { script: Some("same.sh".to_owned()), ..job() })
+                .is_ok()
+        );
     }
 }

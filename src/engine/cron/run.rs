@@ -142,8 +142,8 @@ impl Run<'_> {
     }
 
     async fn look(&self) -> Result<Ready, String> {
-        let (home, job) = (self.cron.home.clone(), self.job.clone());
-        let looked = tokio::task::spawn_blocking(move || preflight::check(&home, &job)).await;
+        let (home, job, agents) = (self.cron.home.clone(), self.job.clone(), self.shared.agents.roster());
+        let looked = tokio::task::spawn_blocking(move || preflight::check(&home, &agents, &job)).await;
         let looked = looked.map_err(|error| format!("what it needs could not be looked at: {error}"))?;
         looked.map_err(|fault| fault.to_string())
     }
@@ -178,7 +178,7 @@ impl Run<'_> {
             program,
             workdir,
             variables: self.cron.marks(&self.execution),
-            key_variable: self.cron.key_variable.clone(),
+            key_variables: self.cron.key_variables.clone(),
             limit: self.cron.config.script_timeout,
         };
         let stop = CancellationToken::new();

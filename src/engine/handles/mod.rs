@@ -1,4 +1,4 @@
-//! The long-lived session manager: one agent handle a session, kept between its turns.
+//! The long-lived session manager: one agent handle a session, of the agent that works in it, kept between its turns.
 //!
 //! A turn borrows its session's handle ([`Loan`]) and brings it back before it ends, so that the turn
 //! behind it finds it. A handle that is unused for too long, or one too many, is closed. What outlives
@@ -19,23 +19,28 @@ use tokio_util::task::TaskTracker;
 use self::pool::Pool;
 use crate::agent::{Backend, Handle};
 use crate::config::HandlesConfig;
+use crate::domain::agent::AgentName;
 use crate::domain::id::{SessionId, TurnId};
 use crate::domain::session::{HandleUse, Health};
 
 pub(super) use failure::{Acted, Next, next, outcome};
 pub(super) use run::{Had, Ran, open, run};
 
-type Kept = Box<dyn Handle>;
+/// A handle at rest.
+struct Kept {
+    /// Whose it is.
+    agent: AgentName,
+    handle: Box<dyn Handle>,
+}
 
 /// The handles of all sessions.
 pub(super) struct Handles {
-    keeping: Keeping,
     pool: Mutex<Pool<Kept>>,
     tasks: TaskTracker,
     grace: Duration,
 }
 
-/// Whether the backend's handles are kept at all.
+/// Whether a backend's handles are kept at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keeping {
     BetweenTurns,
@@ -44,31 +49,37 @@ enum Keeping {
 }
 
 impl Handles {
-    /// Keeps the backend's handles within the limits. Each may take `grace` to close in order.
-    pub(super) fn new(
-        backend: &dyn Backend,
-        limits: HandlesConfig,
-        tasks: TaskTracker,
-        grace: Duration,
-    ) -> Self {
-        let keeping = if backend.keeps_handles() { Keeping::BetweenTurns } else { Keeping::No };
-        Self { keeping, pool: Mutex::new(Pool::new(limits)), tasks, grace }
+    /// Keeps the agents' handles within the limits. Each may take `grace` to close in order.
+    pub(super) fn new(limits: HandlesConfig, tasks: TaskTracker, grace: Duration) -> Self {
+        Self { pool: Mutex::new(Pool::new(limits)), tasks, grace }
     }
 
-    /// Lends a session's handle to its turn.
-    pub(super) fn lend(self: &Arc<Self>, session: &SessionId, turn: TurnId) -> Loan {
-        let mut handle = None;
-        if self.keeping == Keeping::BetweenTurns {
-            handle = self.pool().lend(session, turn);
-            self.recycle();
-        }
-        Loan { handles: Arc::clone(self), session: session.clone(), turn, handle }
+    /// Lends a session's handle to its turn, if it is the agent's that runs it. Another agent's is closed.
+    pub(super) fn lend(
+        self: &Arc<Self>,
+        session: &SessionId,
+        turn: TurnId,
+        agent: &AgentName,
+        backend: &dyn Backend,
+    ) -> Loan {
+        let keeping = if backend.keeps_handles() { Keeping::BetweenTurns } else { Keeping::No };
+        let kept = self.pool().lend(session, turn);
+        self.recycle();
+        let handle = match kept {
+            Some(kept) if kept.agent == *agent => Some(kept.handle),
+            another => {
+                self.close(another.map(|kept| kept.handle));
+                None
+            }
+        };
+        let (session, agent) = (session.clone(), agent.clone());
+        Loan { handles: Arc::clone(self), session, agent, turn, keeping, handle }
     }
 
     /// Closes what a session has that ended. What its turn still has is closed when it comes back.
     pub(super) fn forget(&self, session: &SessionId) {
-        let handle = self.pool().forget(session);
-        self.close(handle);
+        let kept = self.pool().forget(session);
+        self.close(kept.map(|kept| kept.handle));
     }
 
     /// When the next handle is to be recycled.
@@ -79,27 +90,27 @@ impl Handles {
     /// Closes the handles that were unused for too long, and those that are too many.
     pub(super) fn recycle(&self) {
         let gone = self.pool().recycle(Instant::now());
-        for (session, handle) in gone {
+        for (session, kept) in gone {
             tracing::info!(%session, "the agent's handle is closed: it was unused for longest");
-            self.close(Some(handle));
+            self.close(Some(kept.handle));
         }
     }
 
     /// Closes all, each within the grace; none is kept from now on.
     pub(super) async fn close_all(&self) {
         let gone = self.pool().shut();
-        join_all(gone.into_iter().map(|(_, handle)| closed(handle, self.grace))).await;
+        join_all(gone.into_iter().map(|(_, kept)| closed(kept.handle, self.grace))).await;
     }
 
-    fn close(&self, handle: Option<Kept>) {
+    fn close(&self, handle: Option<Box<dyn Handle>>) {
         if let Some(handle) = handle {
             self.tasks.spawn(closed(handle, self.grace));
         }
     }
 
-    fn take_back(&self, session: &SessionId, turn: TurnId, handle: Kept) {
-        let refused = self.pool().take_back(session, turn, handle, Instant::now());
-        self.close(refused);
+    fn take_back(&self, session: &SessionId, turn: TurnId, kept: Kept) {
+        let refused = self.pool().take_back(session, turn, kept, Instant::now());
+        self.close(refused.map(|kept| kept.handle));
         self.recycle();
     }
 
@@ -110,7 +121,7 @@ impl Handles {
 }
 
 /// Dropping what does not close within the grace ends it at once.
-async fn closed(handle: Kept, grace: Duration) {
+async fn closed(handle: Box<dyn Handle>, grace: Duration) {
     if timeout(grace, handle.close()).await.is_err() {
         tracing::warn!("an agent's handle took longer than {grace:?} to close and was ended");
     }
@@ -120,13 +131,15 @@ async fn closed(handle: Kept, grace: Duration) {
 pub(super) struct Loan {
     handles: Arc<Handles>,
     session: SessionId,
+    agent: AgentName,
     turn: TurnId,
-    handle: Option<Kept>,
+    keeping: Keeping,
+    handle: Option<Box<dyn Handle>>,
 }
 
 impl Loan {
     /// The handle that was kept, if there was one.
-    pub(super) fn take(&mut self) -> Option<Kept> {
+    pub(super) fn take(&mut self) -> Option<Box<dyn Handle>> {
         self.handle.take()
     }
 
@@ -137,16 +150,15 @@ impl Loan {
             Had::None | Had::Broken => Some(Health::Failed),
             Had::NotYet => None,
         };
-        match (had, self.handles.keeping) {
+        match (had, self.keeping) {
             (Had::Whole(handle), Keeping::BetweenTurns) => {
-                self.handles.take_back(&self.session, self.turn, handle);
+                let kept = Kept { agent: self.agent.clone(), handle };
+                self.handles.take_back(&self.session, self.turn, kept);
             }
             (Had::Whole(handle), Keeping::No) => self.handles.close(Some(handle)),
             (Had::NotYet | Had::None | Had::Broken | Had::Killed, _) => {}
         }
-        health
-            .filter(|_| self.handles.keeping == Keeping::BetweenTurns)
-            .map(|health| HandleUse { health, restarts })
+        health.filter(|_| self.keeping == Keeping::BetweenTurns).map(|health| HandleUse { health, restarts })
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::domain::Time;
+use crate::domain::agent::AgentName;
 use crate::domain::alert::{Alert, AlertKey, Told};
 use crate::domain::approval::Approval;
 use crate::domain::cron::{DeliveryState, ExecutionState, How, JobId, Overlap};
@@ -120,7 +121,7 @@ macro_rules! names {
     )+};
 }
 
-names!(SessionId, SessionKey, AlertKey, JobId, ExecutionState, DeliveryState, Overlap);
+names!(AgentName, SessionId, SessionKey, AlertKey, JobId, ExecutionState, DeliveryState, Overlap);
 
 impl ToSql for RunId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

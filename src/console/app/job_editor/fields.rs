@@ -41,6 +41,8 @@ pub enum Field {
     Timeout,
     /// How far its fires are set off.
     Jitter,
+    /// The agent.
+    Agent,
     /// The model.
     Model,
     /// Its name for people.
@@ -71,7 +73,7 @@ const NO_YES: &[&str] = &["no", "yes"];
 
 impl Field {
     /// Every field, in the order of the form.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Preset,
         Self::Schedule,
         Self::Timezone,
@@ -91,6 +93,7 @@ impl Field {
         Self::Workdir,
         Self::Timeout,
         Self::Jitter,
+        Self::Agent,
         Self::Model,
         Self::Name,
         Self::Id,
@@ -102,7 +105,7 @@ impl Field {
             Self::Schedule | Self::Repeat | Self::Workdir | Self::Timeout | Self::Jitter => Kind::Line,
             Self::Model | Self::Name | Self::Id => Kind::Line,
             Self::Description | Self::Prompt => Kind::Lines,
-            Self::Preset | Self::Timezone | Self::Misfire | Self::Script => Kind::PickOne,
+            Self::Preset | Self::Timezone | Self::Misfire | Self::Script | Self::Agent => Kind::PickOne,
             Self::Skills | Self::DeliverTo | Self::ContextFrom => Kind::PickSome,
             Self::Enabled | Self::NoAgent => Kind::Choice(NO_YES),
             Self::Overlap => Kind::Choice(&["skip", "queue", "allow", "replace"]),
@@ -133,6 +136,7 @@ impl Field {
             Self::Workdir => "work folder",
             Self::Timeout => "time-out",
             Self::Jitter => "set off by",
+            Self::Agent => "agent",
             Self::Model => "model",
             Self::Name => "name",
             Self::Id => "id",
@@ -154,7 +158,7 @@ impl Field {
             Self::Workdir => "none; else an absolute path",
             Self::Timeout => "none; else minutes",
             Self::Jitter => "none; else up to n seconds",
-            Self::Model => "as set",
+            Self::Agent | Self::Model => "as set",
             Self::Name => "the id",
             Self::Id => "made from the description",
         }
@@ -170,6 +174,7 @@ impl Field {
             Self::ContextFrom => "The jobs whose newest output it reads: enter takes or leaves, esc is done",
             Self::Misfire => "What becomes of missed slots: one of these, or all:N",
             Self::Script => "The program in scripts/ that runs first",
+            Self::Agent => "The agent that runs it",
             _ => "",
         }
     }
@@ -199,6 +204,7 @@ impl Field {
             "workdir" => Self::Workdir,
             "timeout_minutes" => Self::Timeout,
             "jitter_seconds" => Self::Jitter,
+            "agent" => Self::Agent,
             "model" => Self::Model,
             "name" => Self::Name,
             "id" | "job_id" => Self::Id,

@@ -71,6 +71,7 @@ impl Form {
             (Field::Skills, of.skills.clone()),
             (Field::DeliverTo, of.deliver_to.iter().map(ToString::to_string).collect()),
             (Field::Script, one(&of.script)),
+            (Field::Agent, one(&of.agent)),
             (Field::ContextFrom, of.context_from.iter().map(ToString::to_string).collect()),
             (Field::Misfire, vec![of.misfire.to_string()]),
         ];
@@ -239,6 +240,7 @@ impl Form {
             script: one(Field::Script),
             no_agent: self.chosen(Field::NoAgent) == 1,
             context_from: self.read_context(&mut faults),
+            agent: one(Field::Agent),
             model: optional(Field::Model),
             workdir: optional(Field::Workdir),
             timeout_minutes,

@@ -53,6 +53,10 @@ fn entries(model: &Model, editor: &JobEditor) -> Vec<PickerEntry> {
             let none = entry(editor, "none", "an agent works alone", "");
             std::iter::once(none).chain(parts.scripts.iter().map(|name| named(name, ""))).collect()
         }
+        Field::Agent => {
+            let set = entry(editor, "as set", "the one of the settings", "");
+            std::iter::once(set).chain(parts.agents.iter().map(|(name, about)| named(name, about))).collect()
+        }
         Field::ContextFrom => {
             let jobs = model.cron.all.iter().filter(|job| job.row.id.as_ref() != editor.own_id());
             jobs.filter_map(|job| Some(named(job.row.id.as_ref()?.as_str(), &job.row.words))).collect()

@@ -85,6 +85,7 @@ impl Editing<'_, '_> {
             ("description", &was.description, &to.description),
             ("prompt", &was.prompt, &to.prompt),
             ("script", &was.script, &to.script),
+            ("agent", &was.agent, &to.agent),
             ("model", &was.model, &to.model),
             ("workdir", &was.workdir, &to.workdir),
         ] {

@@ -30,7 +30,7 @@ pub struct Record {
 }
 
 /// The fields of a record in the order in which new ones are written.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "id",
     "name",
     "schedule",
@@ -47,6 +47,7 @@ const ORDER: [&str; 20] = [
     "script",
     "no_agent",
     "context_from",
+    "agent",
     "model",
     "workdir",
     "timeout_minutes",
@@ -68,7 +69,7 @@ mod tests {
   "description": "News", "skill": "summarizer",
   "deliver_to": { "platform": "telegram", "chat_id": "-100", "thread_id": 7 },
   "enabled": false, "repeat": 5, "misfire": "all:3", "overlap": "queue", "jitter_seconds": 10,
-  "script": "check.sh", "no_agent": true, "context_from": ["other"], "model": "m", "workdir": "/srv",
+  "script": "check.sh", "no_agent": true, "context_from": ["other"], "agent": "coder", "model": "m", "workdir": "/srv",
   "timeout_minutes": 10, "session": "keep", "note": { "mine": 1.50 }
 }"#;
 
@@ -138,6 +139,7 @@ mod tests {
             script: text("check.sh"),
             no_agent: true,
             context_from: vec!["other".parse().unwrap()],
+            agent: text("coder"),
             model: text("m"),
             workdir: text("/srv"),
             timeout_minutes: Some(10),

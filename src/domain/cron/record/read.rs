@@ -78,6 +78,7 @@ pub(super) fn definition(fields: &Fields<'_>, id: JobId, faults: &mut Vec<Fault>
         script: reader.one("script", text),
         no_agent: reader.one("no_agent", flag).unwrap_or(bare.no_agent),
         context_from: reader.one("context_from", job_ids).unwrap_or_default(),
+        agent: reader.one("agent", text),
         model: reader.one("model", text),
         workdir: reader.one("workdir", text),
         timeout_minutes: reader.one("timeout_minutes", whole_number),

@@ -36,6 +36,7 @@ fn members(definition: &Definition) -> Vec<(&'static str, String)> {
         ("script", text(&of.script)),
         ("no_agent", unless(of.no_agent == bare.no_agent, of.no_agent.to_string())),
         ("context_from", unless(of.context_from.is_empty(), list(&of.context_from))),
+        ("agent", text(&of.agent)),
         ("model", text(&of.model)),
         ("workdir", text(&of.workdir)),
         ("timeout_minutes", of.timeout_minutes.map(|minutes| minutes.to_string())),

@@ -270,6 +270,8 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
             cost: row.get("cost")?,
         },
         context: context(row)?,
+        agent: row.get("agent")?,
+        chosen_agent: row.get("chosen_agent")?,
         model: row.get("model")?,
         chosen_model: row.get("chosen_model")?,
         busy_mode: row.get("busy_mode")?,

@@ -51,13 +51,13 @@ impl Tx<'_> {
             ),
         )?;
         self.execute(
-            "UPDATE house SET stopping_why = NULL, run = ?1, busy_mode = ?2, max_queued = ?3, steerable = ?4,
+            "UPDATE house SET stopping_why = NULL, run = ?1, busy_mode = ?2, max_queued = ?3, agents = ?4,
                  max_cuts = ?5, max_resumes = ?6, guard_starts = ?7, freshness_seconds = ?8",
             (
                 n,
                 run.defaults.busy_mode,
                 run.defaults.max_queued,
-                run.defaults.steerable,
+                json(&run.agents)?,
                 run.limits.max_cuts,
                 run.limits.max_parallel,
                 run.limits.boot_guard_starts,

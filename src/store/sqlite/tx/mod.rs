@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use super::sql;
 use crate::domain::Time;
+use crate::domain::agent::AgentName;
 use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::Direction;
 use crate::domain::approval::{Approval, Ending};
@@ -208,6 +209,10 @@ impl Transitions for Tx<'_> {
 
     fn choose_model(&mut self, session: &SessionId, model: Option<&str>, at: Time) -> Result<()> {
         self.choose_model(session, model, at)
+    }
+
+    fn choose_agent(&mut self, session: &SessionId, agent: Option<&AgentName>, at: Time) -> Result<()> {
+        self.choose_agent(session, agent, at)
     }
 
     fn hide_turns(&mut self, session: &SessionId, count: usize, at: Time) -> Result<Vec<TurnId>> {

@@ -6,6 +6,7 @@ use super::super::columns::Millis;
 use super::Tx;
 use super::standing::Standing;
 use crate::domain::Time;
+use crate::domain::agent::AgentName;
 use crate::domain::alert::{AlertKey, left_waiting};
 use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, SessionKey, TurnId};
@@ -161,6 +162,22 @@ impl Tx<'_> {
         let mut standing = self.standing(session)?;
         self.execute("UPDATE sessions SET chosen_model = ?2 WHERE id = ?1", (session, model))?;
         self.tell_of(&mut standing, EventKind::ModelChosen { model: model.map(str::to_owned) }, at)?;
+        self.save(&standing)
+    }
+
+    pub(super) fn choose_agent(
+        &mut self,
+        session: &SessionId,
+        agent: Option<&AgentName>,
+        at: Time,
+    ) -> Result<()> {
+        let mut standing = self.standing(session)?;
+        self.execute(
+            "UPDATE sessions SET chosen_agent = ?2, chosen_model = iif(chosen_agent IS ?2, chosen_model, NULL)
+             WHERE id = ?1",
+            (session, agent),
+        )?;
+        self.tell_of(&mut standing, EventKind::AgentChosen { agent: agent.cloned() }, at)?;
         self.save(&standing)
     }
 

@@ -6,6 +6,7 @@ use rusqlite::{Row, params};
 use super::super::columns::{Millis, marker, marker_columns, optional_time, time};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
+use crate::domain::agent::AgentName;
 use crate::domain::alert::SessionAlarm;
 use crate::domain::id::{ItemId, MessageId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::Marker;
@@ -66,6 +67,7 @@ pub(super) struct Gained {
     pub(super) usage: Usage,
     pub(super) context: Option<ContextUse>,
     pub(super) model: Option<String>,
+    pub(super) agent: Option<AgentName>,
     pub(super) handle: Option<HandleUse>,
 }
 
@@ -152,7 +154,7 @@ macro_rules! standing_where {
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
                  CASE WHEN h.stopping_why IS NOT NULL THEN 'stopping'
                       WHEN h.held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate,
-                 h.busy_mode AS default_busy_mode, h.max_queued, h.steerable AS default_steerable,
+                 h.busy_mode AS default_busy_mode, h.max_queued,
                  s.last_turn, s.last_message, s.last_event
              FROM house h CROSS JOIN sessions s LEFT JOIN turns t ON t.id = s.running_turn
              WHERE ",
@@ -186,7 +188,7 @@ impl Tx<'_> {
 
     /// Keeps what a transition changed, with the rank that follows from it.
     pub(super) fn save(&mut self, standing: &Standing) -> Result<()> {
-        let Gained { turns, usage, context, model, handle } = &standing.gained;
+        let Gained { turns, usage, context, model, agent, handle } = &standing.gained;
         let (marker, marker_reason, marker_since) = marker_columns(standing.marker);
         self.execute(
             "UPDATE sessions SET
@@ -199,7 +201,8 @@ impl Tx<'_> {
                  health = coalesce(?24, health), restart_count = restart_count + ?25,
                  last_used_at = iif(?24 IS NULL, last_used_at, ?2), asks = ?26, cost = cost + ?27,
                  context_tokens = coalesce(?28, context_tokens),
-                 context_window = iif(?28 IS NULL, context_window, ?29)
+                 context_window = iif(?28 IS NULL, context_window, ?29),
+                 agent = coalesce(?30, agent)
              WHERE id = ?1",
             params![
                 standing.id,
@@ -231,6 +234,7 @@ impl Tx<'_> {
                 usage.cost,
                 context.map(|context| context.tokens),
                 context.and_then(|context| context.window),
+                agent,
             ],
         )?;
         Ok(())
@@ -258,7 +262,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         slot: cells.next()?,
         queued: cells.next()?,
         gate: cells.next()?,
-        defaults: Defaults { busy_mode: cells.next()?, max_queued: cells.next()?, steerable: cells.next()? },
+        defaults: Defaults { busy_mode: cells.next()?, max_queued: cells.next()? },
         last_turn: cells.next()?,
         last_message: cells.next()?,
         last_event: cells.next()?,

@@ -8,9 +8,10 @@ use super::history::NewRow;
 use super::recovery::Resume;
 use super::standing::{RunningTurn, Standing};
 use crate::domain::Time;
+use crate::domain::agent::{AgentName, Roster};
 use crate::domain::conversation::Writing;
 use crate::domain::event::EventKind;
-use crate::domain::id::{ItemId, TurnId};
+use crate::domain::id::{ChatType, ItemId, KeyParts, SessionKey, TurnId};
 use crate::domain::queue::{ItemState, Lane, next};
 use crate::domain::session::Usage;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
@@ -40,7 +41,8 @@ impl Tx<'_> {
         purpose: Purpose,
         at: Time,
     ) -> Result<Begun> {
-        let steerable = standing.defaults.steerable;
+        let (agent, steerable) = self.agent_of_next_turn(standing)?;
+        standing.gained.agent = Some(agent);
         let probe = purpose == Purpose::Probe;
         let role = if purpose == Purpose::Resume { "resume" } else { "user" };
         let turn = TurnId(self.insert(
@@ -63,6 +65,32 @@ impl Tx<'_> {
         standing.running = Some(RunningTurn { turn, item, steerable, probe, stop_cause: None, began_at: at });
         standing.gained.turns += 1;
         Ok(Begun { turn, session: standing.id.clone(), item, at, probe })
+    }
+
+    /// Who works on what begins now, and whether it takes text while it does.
+    fn agent_of_next_turn(&self, standing: &Standing) -> Result<(AgentName, bool)> {
+        let (roster, chosen): (String, Option<AgentName>) = self.only(
+            "SELECT h.agents, s.chosen_agent FROM house h CROSS JOIN sessions s WHERE s.id = ?1",
+            (&standing.id,),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let roster: Roster = serde_json::from_str(&roster).unwrap_or_default();
+        let agent =
+            roster.agent_of(&standing.key, self.agent_of_job(&standing.key)?.as_ref(), chosen.as_ref());
+        let steerable = roster.is_steerable(&agent);
+        Ok((agent, steerable))
+    }
+
+    /// The agent that a job's record names, where the session is one of its runs.
+    fn agent_of_job(&self, key: &SessionKey) -> Result<Option<AgentName>> {
+        let KeyParts { chat_type: ChatType::Job, chat_id, .. } = key.parts() else { return Ok(None) };
+        let named = self.first(
+            "SELECT json_extract(r.definition, '$.agent') FROM jobs j CROSS JOIN job_records r ON r.n = j.record
+             WHERE j.id = ?1",
+            (chat_id,),
+            |row| row.get::<_, Option<String>>(0),
+        )?;
+        Ok(named.flatten().and_then(|name| name.parse().ok()))
     }
 
     pub(super) fn tell_begun(&mut self, standing: &mut Standing, begun: &Begun) -> Result<()> {

@@ -1,0 +1,102 @@
+//! Agents by name: chosen for a session, for a platform, for a scheduled task.
+
+use pretty_assertions::assert_eq;
+use switchboard::domain::cron::{Definition, ExecutionState};
+use switchboard::domain::event::EventKind;
+use switchboard::domain::turn::Outcome;
+
+use crate::cron::job;
+use crate::support::scripted::{Keeping, Scripted, Steering};
+use crate::support::world::{Setup, World};
+
+/// A setup with a second agent, and the test's side of that.
+fn with_coder() -> (Setup, Scripted) {
+    let (coder, backend) = Scripted::new(Steering::TakesNone, Keeping::BetweenTurns);
+    (Setup { others: vec![("coder", backend)], ..Setup::default() }, coder)
+}
+
+async fn done(world: &World, text: &str) -> String {
+    match world.type_into("s", text).await.unwrap() {
+        switchboard::domain::api::Reply::Done { words, .. } => words,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_chooses_its_agent_from_the_next_turn_on_until_a_reset() {
+    let (setup, coder) = with_coder();
+    let mut world = World::new(setup).await;
+    world.send("s", "one").await;
+    let turn = world.turn_for("one").await;
+    let words = done(&world, "/agent coder").await;
+    assert_eq!(words, "turn 1 goes on as it began; the next one is answered by coder: scripted agent");
+    turn.answer("ok").await;
+    world.turn_ended().await;
+    assert_eq!(world.agent.next_closed().await, 1, "the handle of the agent before is closed");
+    world.send("s", "two").await;
+    let turn = coder.next_turn().await;
+    assert_eq!((turn.message.as_str(), turn.history.len()), ("two", 2), "it is told what was said");
+    turn.answer("ok").await;
+    world.turn_ended().await;
+    assert_eq!(done(&world, "/agent").await, "agent coder: scripted agent, chosen for this session");
+    world.type_into("s", "/agent default").await.unwrap();
+    assert_eq!(coder.next_closed().await, 1);
+    world.send("s", "three").await;
+    world.turn_for("three").await.answer("ok").await;
+    world.turn_ended().await;
+    world.type_into("s", "/agent coder").await.unwrap();
+    world.type_into("s", "/new!").await.unwrap();
+    world.send("s", "four").await;
+    world.turn_for("four").await.answer("ok").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_is_not_there_is_refused_and_never_silently_another_one() {
+    let (setup, _coder) = with_coder();
+    let mut world = World::new(setup).await;
+    world.send("s", "one").await;
+    world.turn_for("one").await.answer("ok").await;
+    world.turn_ended().await;
+    let refused = world.type_into("s", "/agent codr").await.unwrap_err().to_string();
+    let expected = "refused: there is no agent \"codr\"; did you mean \"coder\"? (there are coder, default; [agents.NAME] in config.toml sets one up)";
+    assert_eq!(refused, expected);
+    world.type_into("s", "/agent coder").await.unwrap();
+    // The next start's settings have it no more.
+    let mut world = world.restart(Setup::default()).await;
+    world.send("s", "two").await;
+    let ended = world.turn_ended().await;
+    let EventKind::TurnEnded { outcome: Outcome::Failed { error }, .. } = &ended.kind else {
+        panic!("{ended:?}")
+    };
+    assert!(
+        error.contains("there is no agent \"coder\"") && error.contains("/agent NAME chooses"),
+        "{error}"
+    );
+    world.type_into("s", "/agent default").await.unwrap();
+    world.send("s", "three").await;
+    world.turn_for("three").await.answer("ok").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scheduled_task_is_run_by_the_agent_that_it_names_and_blocked_where_there_is_none() {
+    let by = |agent: &str, id: &str| Definition { agent: Some(agent.to_owned()), ..job(id, "0 0 1 1 *") };
+    let (setup, coder) = with_coder();
+    let jobs = [by("coder", "good"), by("gone", "bad")];
+    let mut world = World::new(setup).await;
+    for job in jobs {
+        world.save(job).await.unwrap();
+    }
+    world.settled().await;
+    world.run_now("good").await;
+    coder.next_turn().await.answer("done").await;
+    assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
+    world.run_now("bad").await;
+    let (state, why) = world.run_ended().await;
+    assert_eq!(state, ExecutionState::BlockedConfig);
+    assert!(
+        why.unwrap().starts_with("agent \"gone\": there is no agent \"gone\" (there are coder, default;")
+    );
+    assert!(world.agent.turn_already_begun().await.is_none(), "the default one was asked");
+    let warnings = world.job("bad").await.warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("there is no agent")), "{warnings:?}");
+}
