@@ -30,9 +30,11 @@ mod suspend;
 mod table;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
 
 use context::Context;
 use output::Out;
@@ -115,6 +117,7 @@ impl Anew {
 
 /// Does what the arguments say. Errors are for standard error and mean [`Exit::Failed`].
 pub async fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exit> {
+    outlive_the_file_size_limit()?;
     let mut out = Out::stdout();
     let done = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => dispatch(arguments, &mut out).await,
@@ -125,6 +128,12 @@ pub async fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Resul
         Err(error) if output::reader_is_gone(&error) => Ok(Exit::Done),
         other => other,
     }
+}
+
+/// A file that may not grow (`ulimit -f`) fails the write, as a full disk does; unheard, the signal that
+/// tells of it would end the process.
+fn outlive_the_file_size_limit() -> io::Result<()> {
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 
 /// An error in one line a problem, harmless for a terminal. Each of our errors says all by itself.

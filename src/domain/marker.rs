@@ -71,7 +71,8 @@ pub enum SuspendReason {
 pub enum Clearing {
     /// A turn of the session ended with a successful answer, whoever asked.
     Answered,
-    /// The session's last message is a finished answer already, or a person ended its last turn.
+    /// The session's last message is a finished answer already, or a person ended its last turn or
+    /// took it back.
     NothingOwed,
     /// The turn finished within the drain.
     FinishedInDrain,

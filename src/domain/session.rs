@@ -299,13 +299,15 @@ pub enum HoldReason {
     Suspended,
     /// The boot guard holds automatic resumes, and what waits behind them, for this start.
     BootGuard,
+    /// What was cut off is too old to go on by itself, and this waits behind it.
+    StaleMark,
 }
 
 impl HoldReason {
     /// Whether the slot's message waits too, and not only the queue behind it: what was accepted before
     /// the session was given up, or held by the boot guard, waits until that is lifted.
     pub fn holds_slot(self) -> bool {
-        matches!(self, Self::Suspended | Self::BootGuard)
+        matches!(self, Self::Suspended | Self::BootGuard | Self::StaleMark)
     }
 
     /// The reason as it is shown, with the way out.
@@ -317,6 +319,9 @@ impl HoldReason {
             }
             Self::Suspended => "held: the session is suspended; /unsuspend lifts that",
             Self::BootGuard => "held for this start by the boot guard; /continue goes on",
+            Self::StaleMark => {
+                "held behind what was cut off too long ago to go on by itself; /continue goes on"
+            }
         }
     }
 }

@@ -325,6 +325,27 @@ fn a_hold_keeps_everything_waiting_until_it_is_released() {
     follow.wait().unwrap();
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_size_limit_is_waited_out_like_a_full_disk_and_ends_no_engine() {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    use std::time::Duration;
+    let place = Place::new();
+    let mut engine = place.serve(&[]);
+    let pid = Pid::from_raw(engine.pid().cast_signed());
+    place.done(&["send", "--wait", "say before"]);
+    let tight = Rlimit { current: Some(4096), maximum: None };
+    prlimit(pid, Resource::Fsize, tight).unwrap();
+    let during = place.command(&["send", "--wait", "say during"]).spawn().unwrap();
+    while !place.done(&["status"]).contains("store     can't be written since") {
+        assert_eq!(engine.has_ended(), None);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    prlimit(pid, Resource::Fsize, Rlimit { current: None, maximum: None }).unwrap();
+    let answered = during.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(answered.stdout).unwrap(), "during\n");
+}
+
 #[test]
 fn read_only_looks_and_changes_nothing() {
     let place = Place::new();

@@ -16,4 +16,5 @@ mod model;
 mod random;
 mod reading;
 mod resets;
+mod resumes;
 mod writer;

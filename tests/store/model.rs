@@ -634,7 +634,23 @@ impl Model {
             row.ended = Some((Some(by), at));
         }
         self.tell(Some(session), EventKind::MarkerCleared { by }, at);
+        self.let_stale_go(session, at);
         self.settle_alarm(session, at);
+    }
+
+    fn let_stale_go(&mut self, session: &SessionId, at: Time) {
+        if self.kept(session).session.hold.is_some_and(|hold| hold.reason == HoldReason::StaleMark) {
+            self.release(session, "the work that it waited for", at);
+        }
+    }
+
+    /// Takes turns out of the conversation; a newest one that was cut off is owed no more.
+    fn hide(&mut self, session: &SessionId, turns: &[TurnId], at: Time) {
+        let newest = self.turns.iter().rev().find(|turn| turn.session == *session && !turn.is_place);
+        if newest.is_some_and(|newest| turns.contains(&newest.id)) {
+            self.unmark(session, Clearing::NothingOwed, at);
+        }
+        turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = true);
     }
 
     fn open_recoveries(&mut self, session: &SessionId) -> impl Iterator<Item = &mut Recovery> {
@@ -761,15 +777,19 @@ impl Model {
             if !matches!(verdict, Verdict::Leave { .. }) {
                 self.keep_verdict(session, *verdict, cut_off, at);
             }
-            if let Some(place) = plan.to_resume.iter().position(|due| due == session) {
-                match plan.guard {
-                    BootGuard::Open => self.kept_mut(session).resume_place = Some(place as u32),
-                    BootGuard::Hold { .. } if self.kept(session).session.hold.is_none() => {
-                        let hold = Hold { reason: HoldReason::BootGuard, since: at, probe_at: None };
-                        self.hold_queue(session, hold, at);
-                    }
-                    BootGuard::Hold { .. } => {}
+            let place = plan.to_resume.iter().position(|due| due == session);
+            let pending = matches!(verdict, Verdict::Pending { .. });
+            let held = match (place, plan.guard) {
+                (Some(place), BootGuard::Open) => {
+                    self.let_stale_go(session, at);
+                    self.kept_mut(session).resume_place = Some(place as u32);
+                    None
                 }
+                (Some(_), BootGuard::Hold { .. }) => Some(HoldReason::BootGuard),
+                (None, _) => (pending && !self.waiting(session).is_empty()).then_some(HoldReason::StaleMark),
+            };
+            if let Some(reason) = held.filter(|_| self.kept(session).session.hold.is_none()) {
+                self.hold_queue(session, Hold { reason, since: at, probe_at: None }, at);
             }
         }
         if let BootGuard::Hold { starts, .. } = plan.guard {
@@ -1780,7 +1800,7 @@ impl Transitions for Model {
             let kept = self.kept_mut(&session);
             let later = at + probe_delay(kept.session.dead_turns);
             kept.session.hold.as_mut().unwrap().probe_at = Some(later);
-            if kept.running.is_none() {
+            if kept.running.is_none() && kept.resume_place.is_none() {
                 let item = kept.queue.remove(0);
                 let begun = self.begin(&session, item, true, at);
                 self.tell_begun(&begun);
@@ -1990,11 +2010,12 @@ impl Transitions for Model {
         if turns.is_empty() {
             return nothing("there is no turn to take back");
         }
-        turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = true);
+        self.hide(session, &turns, at);
         self.kept_mut(session).session.agent_session = None;
         self.forget_summary(session, &turns);
         let kind = EventKind::TurnsHidden { turns: turns.clone(), hidden: Visibility::Hidden };
         self.tell(Some(session), kind, at);
+        self.begin_next(session, at);
         Ok(turns)
     }
 
@@ -2025,7 +2046,7 @@ impl Transitions for Model {
         let Some(first) = turns.first().copied().filter(|turn| !self.is_resume(*turn)) else {
             return nothing("there is no turn to run again");
         };
-        turns.iter().for_each(|turn| self.turn_mut(*turn).hidden = true);
+        self.hide(session, &turns, at);
         self.kept_mut(session).session.agent_session = None;
         self.forget_summary(session, &turns);
         let kind = EventKind::TurnsHidden { turns, hidden: Visibility::Hidden };

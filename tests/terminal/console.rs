@@ -371,6 +371,21 @@ fn an_attached_console_comes_back_by_itself_after_a_restart() {
 }
 
 #[test]
+fn what_was_typed_a_moment_before_an_attached_console_was_told_to_end_is_there_again() {
+    let place = Place::new();
+    let _serve = place.serve(&[]);
+    let mut console = open(&place);
+    console.wait_for("attached pid");
+    console.press("half a thought");
+    console.wait_for("half a thought");
+    console.signal(Signal::TERM);
+    assert!(console.wait_exit().success());
+    let mut again = open(&place);
+    again.wait_for("half a thought");
+    quit_from_anywhere(&mut again);
+}
+
+#[test]
 fn the_operators_editor_has_the_terminal_to_itself() {
     let place = Place::new();
     let folder = tempfile::tempdir().unwrap();

@@ -184,8 +184,8 @@ impl Console {
         }
         tokio::select! {
             biased;
-            input = if_some(inputs.as_mut().map(|reader| reader.next())) => Woken::Input(input),
             signal = signals.next() => Woken::Signal(signal),
+            input = if_some(inputs.as_mut().map(|reader| reader.next())) => Woken::Input(input),
             written = if_some(writing.as_mut().map(|output| output.written())) => Woken::Written(written),
             edited = if_some(editing.as_mut().map(Editing::finish)) => Woken::Edited(edited),
             reply = commands.reply() => Woken::Message(reply, Reason::Key),

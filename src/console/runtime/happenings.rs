@@ -60,7 +60,7 @@ impl Console {
         let mut next = Some(first);
         for _ in 0..UPDATES_AT_ONCE {
             let Some(update) = next else { break };
-            self.note_stop(&update);
+            self.note_stop(&update)?;
             self.tell(Msg::Update(update), Reason::Event)?;
             next = self.updates.as_mut().and_then(|updates| updates.try_recv().ok());
         }
@@ -68,13 +68,17 @@ impl Console {
     }
 
     /// Whoever asks an engine in this process to stop ends the console with it.
-    fn note_stop(&mut self, update: &Update) {
-        let Update::Event(event) = update else { return };
+    fn note_stop(&mut self, update: &Update) -> Result<(), ConsoleError> {
+        let Update::Event(event) = update else { return Ok(()) };
         match event.kind {
-            EventKind::EngineStopping { then, .. } => self.stop = Stop::Asked(then),
+            EventKind::EngineStopping { then, .. } => {
+                self.stop = Stop::Asked(then);
+                return self.keep_draft();
+            }
             EventKind::EngineStopCalledOff => self.stop = Stop::Running,
             _ => {}
         }
+        Ok(())
     }
 
     pub(super) fn handle_signal(&mut self, signal: Signal) -> Result<(), ConsoleError> {
@@ -108,6 +112,7 @@ impl Console {
     /// about to restart; an engine elsewhere is left alone. A second signal cuts what the drain waits for.
     fn asked_to_end(&mut self, signal: Signal) -> Result<(), ConsoleError> {
         if self.client.reach() != control::Reach::Here {
+            self.keep_draft()?;
             self.ended = Some(Ended::Left(Leave::Detached));
             return Ok(());
         }

@@ -15,6 +15,8 @@ pub enum SessionAlarm {
     Suspended(SuspendReason),
     /// Its agent's backend fails again and again, and holds its queue.
     BackendDead,
+    /// What was cut off is too old to go on by itself, and holds what waits behind it.
+    LeftUnfinished,
 }
 
 impl SessionAlarm {
@@ -24,6 +26,7 @@ impl SessionAlarm {
         match (hold, marker) {
             (_, Some(Marker::Suspended(given_up))) => Some(Self::Suspended(given_up.reason)),
             (Some(HoldReason::BackendError), _) => Some(Self::BackendDead),
+            (Some(HoldReason::StaleMark), _) => Some(Self::LeftUnfinished),
             _ => None,
         }
     }
@@ -37,7 +40,9 @@ impl SessionAlarm {
             times: None,
             by: match self {
                 Self::Suspended(SuspendReason::Operator) => RaisedBy::Operator,
-                Self::Suspended(SuspendReason::StuckLoop) | Self::BackendDead => RaisedBy::Itself,
+                Self::Suspended(SuspendReason::StuckLoop) | Self::BackendDead | Self::LeftUnfinished => {
+                    RaisedBy::Itself
+                }
             },
         }
     }
@@ -52,6 +57,9 @@ impl SessionAlarm {
                     error.map(excerpt).map(|error| format!(": {}", one_line(&error))).unwrap_or_default();
                 format!("{name}: the agent's backend fails{why}; the next message tries it, or /continue")
             }
+            Self::LeftUnfinished => format!(
+                "{name}: what was cut off is too old to go on by itself, and what waits behind it is held; /continue goes on"
+            ),
         }
     }
 }

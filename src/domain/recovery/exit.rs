@@ -104,6 +104,17 @@ pub enum LastExit {
     },
 }
 
+impl LastExit {
+    /// When the engine ended, as far as that is known.
+    pub fn at(&self) -> Option<Time> {
+        match self {
+            Self::First => None,
+            Self::Clean { at, .. } => Some(*at),
+            Self::Unclean { last_sign_of_life, .. } => Some(*last_sign_of_life),
+        }
+    }
+}
+
 /// Why an exit does not count as clean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "receipt", rename_all = "snake_case")]

@@ -26,8 +26,8 @@
 //! # A mark's time
 //!
 //! A mark that exists keeps its reason. It keeps its time too, so that restarts don't keep a stale mark
-//! fresh, except where a turn was cut again: then it dates from this start, or the long turn of a
-//! resumed session could not be resumed.
+//! fresh, except where a turn was cut again, or the long turn of a resumed session could not be resumed:
+//! then it dates from this start, and from the stop where a drain cut it.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,9 @@ pub struct Facts {
 pub enum Owed {
     /// A turn was running when the engine ended.
     Running,
-    /// The newest turn was cut under the engine before: the drain ended, or its agent was lost.
+    /// The newest turn was cut when the drain of the engine before ended.
+    Drained,
+    /// The newest turn lost its agent under the engine before.
     Unanswered,
     /// The newest turn failed under the engine before, which told so: only to a mark it is still owed.
     Failed,
@@ -91,6 +93,7 @@ impl Owed {
             TurnState::Done => Self::Nothing,
             TurnState::Running => Self::Running,
             TurnState::Failed | TurnState::Interrupted if turn.began_at < engine_began => Self::Untouched,
+            TurnState::Interrupted if turn.cut_by == Some(StopCause::Shutdown) => Self::Drained,
             TurnState::Interrupted => Self::Unanswered,
             TurnState::Failed => Self::Failed,
         }
@@ -152,13 +155,13 @@ pub fn judge(facts: &Facts, exit: &LastExit, limits: &Limits, now: Time) -> Verd
     let cuts = match (facts.owed, mark) {
         (Owed::Nothing, _) | (Owed::Failed, None) => return Verdict::OwesNothing,
         (Owed::Untouched, _) => facts.cuts,
-        (Owed::Running | Owed::Unanswered | Owed::Failed, _) => facts.cuts.saturating_add(1),
+        (Owed::Running | Owed::Drained | Owed::Unanswered | Owed::Failed, _) => facts.cuts.saturating_add(1),
     };
     if facts.owed != Owed::Untouched && cuts >= limits.max_cuts {
         let suspended = Suspended { reason: SuspendReason::StuckLoop, since: now };
         return Verdict::Suspend { suspended, cuts };
     }
-    Verdict::Pending { mark: marked(mark, facts.owed, now), cuts }
+    Verdict::Pending { mark: marked(mark, facts.owed, exit, now), cuts }
 }
 
 /// Whether a session without a mark was cut off, or was active when the engine died.
@@ -173,11 +176,15 @@ fn concerned(facts: &Facts, exit: &LastExit, limits: &Limits) -> bool {
     }
 }
 
-fn marked(earlier: Option<ResumePending>, owed: Owed, now: Time) -> ResumePending {
-    match earlier {
-        Some(mark) if owed == Owed::Running => ResumePending { since: now, ..mark },
-        Some(mark) => mark,
-        None => ResumePending { reason: ResumeReason::RestartInterrupted, since: now },
+fn marked(earlier: Option<ResumePending>, owed: Owed, exit: &LastExit, now: Time) -> ResumePending {
+    match (earlier, owed) {
+        (Some(mark), Owed::Running) => ResumePending { since: now, ..mark },
+        (Some(mark), Owed::Drained) => {
+            let since = exit.at().map_or(mark.since, |stopped| stopped.max(mark.since));
+            ResumePending { since, ..mark }
+        }
+        (Some(mark), _) => mark,
+        (None, _) => ResumePending { reason: ResumeReason::RestartInterrupted, since: now },
     }
 }
 
@@ -306,6 +313,8 @@ mod tests {
             ..facts()
         };
         assert_eq!(judged(&marked(Owed::Running), &unclean()), pending(ResumeReason::RestartTimeout, NOW, 2));
+        let drained = judged(&marked(Owed::Drained), &clean());
+        assert_eq!(drained, pending(ResumeReason::RestartTimeout, DIED, 2), "by the stop's time");
         for owed in [Owed::Unanswered, Owed::Failed] {
             let kept = pending(ResumeReason::RestartTimeout, 9_000, 2);
             assert_eq!(judged(&marked(owed), &unclean()), kept, "{owed:?}");
@@ -376,7 +385,9 @@ mod tests {
     #[test]
     fn suspended_sessions_are_skipped() {
         for reason in SuspendReason::ALL {
-            for owed in [Owed::Running, Owed::Unanswered, Owed::Failed, Owed::Untouched, Owed::Nothing] {
+            for owed in
+                [Owed::Running, Owed::Drained, Owed::Unanswered, Owed::Failed, Owed::Untouched, Owed::Nothing]
+            {
                 let suspended = Some(Marker::Suspended(Suspended { reason, since: at(1) }));
                 let facts = Facts { owed, marker: suspended, cuts: 2, ..facts() };
                 assert_eq!(judged(&facts, &unclean()), Verdict::Leave { why: LeftAlone::Suspended });
@@ -407,7 +418,7 @@ mod tests {
             (Interrupted, Some(Operator), Owed::Nothing, Owed::Nothing),
             (Interrupted, Some(NewMessage), Owed::Nothing, Owed::Nothing),
             (Interrupted, Some(Reset), Owed::Nothing, Owed::Nothing),
-            (Interrupted, Some(Shutdown), Owed::Unanswered, Owed::Untouched),
+            (Interrupted, Some(Shutdown), Owed::Drained, Owed::Untouched),
             (Interrupted, Some(Crash), Owed::Unanswered, Owed::Untouched),
             (Interrupted, Some(HandleLost), Owed::Unanswered, Owed::Untouched),
             (Failed, None, Owed::Failed, Owed::Untouched),

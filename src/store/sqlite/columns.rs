@@ -61,6 +61,7 @@ words!(HoldReason {
     BackendError = "backend_error",
     Suspended = "suspended",
     BootGuard = "boot_guard",
+    StaleMark = "stale_mark",
 });
 words!(ResumeReason {
     RestartInterrupted = "restart_interrupted",

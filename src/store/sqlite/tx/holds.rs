@@ -157,11 +157,11 @@ impl Tx<'_> {
         )?;
         for session in due {
             let mut standing = self.standing(&session)?;
-            // Also where a turn runs now: what comes later must find a time that lies ahead.
+            // Also where a turn runs or is to be resumed: what comes later must find a time that lies ahead.
             if let Some(hold) = &mut standing.hold {
                 hold.probe_at = Some(at + probe_delay(standing.dead_turns));
             }
-            if standing.running.is_none() {
+            if standing.running.is_none() && standing.resume_place.is_none() {
                 self.begin_head(&mut standing, Lane::Queue, Purpose::Probe, at)?;
             }
             self.save(&standing)?;

@@ -7,7 +7,7 @@ use super::standing::Standing;
 use super::turns::Purpose;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
-use crate::domain::event::{EventKind, Visibility, excerpt};
+use crate::domain::event::{EventKind, excerpt};
 use crate::domain::id::{ItemId, SessionId, TurnId};
 use crate::domain::queue::{Ack, BusyMode, Intent, ItemState, Lane, Placement, Situation, Source, place};
 use crate::domain::turn::StopCause;
@@ -49,7 +49,7 @@ impl Tx<'_> {
             |row| row.get(0),
         )?;
         let Some(text) = text else { return Err(nothing_to("there is no turn to run again")) };
-        self.set_visibility(&mut standing, &turns, Visibility::Hidden, at)?;
+        self.hide(&mut standing, &turns, at)?;
         self.submit(&mut standing, &Submission { text: &text, intent: Intent::Plain, source, at })
     }
 

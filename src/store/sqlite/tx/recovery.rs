@@ -122,11 +122,18 @@ impl Tx<'_> {
                 self.cut_turn(&mut standing, running, StopCause::Crash, run.at)?;
             }
             self.apply(&mut standing, verdict, run)?;
-            if let Some(place) = places.get(session) {
-                match plan.guard {
-                    BootGuard::Open => standing.resume_place = Some(*place),
-                    BootGuard::Hold { .. } => self.hold_resume(&mut standing, run.at)?,
+            match (places.get(session), plan.guard) {
+                (Some(place), BootGuard::Open) => {
+                    self.let_stale_go(&mut standing, run.at)?;
+                    standing.resume_place = Some(*place);
                 }
+                (Some(_), BootGuard::Hold { .. }) => {
+                    self.hold_resume(&mut standing, HoldReason::BootGuard, run.at)?;
+                }
+                (None, _) if matches!(verdict, Verdict::Pending { .. }) && standing.waiting() > 0 => {
+                    self.hold_resume(&mut standing, HoldReason::StaleMark, run.at)?;
+                }
+                (None, _) => {}
             }
             self.save(&standing)?;
         }
@@ -235,11 +242,22 @@ impl Tx<'_> {
         Ok((message, tool.or(earlier_tool)))
     }
 
-    fn hold_resume(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+    /// Holds what waits behind a resume that does not begin by itself.
+    fn hold_resume(&mut self, standing: &mut Standing, reason: HoldReason, at: Time) -> Result<()> {
         if standing.hold.is_some() {
             return Ok(());
         }
-        self.hold(standing, Hold { reason: HoldReason::BootGuard, since: at, probe_at: None }, at)
+        self.hold(standing, Hold { reason, since: at, probe_at: None }, at)
+    }
+
+    /// What was cut off goes on, or is owed no more: nothing waits behind it.
+    fn let_stale_go(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        match standing.hold {
+            Some(hold) if hold.reason == HoldReason::StaleMark => {
+                self.release(standing, "the work that it waited for", at)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn hold_suspended(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
@@ -371,6 +389,7 @@ impl Tx<'_> {
             (&standing.id, Millis(at), json(&by)?),
         )?;
         self.tell_of(standing, EventKind::MarkerCleared { by }, at)?;
+        self.let_stale_go(standing, at)?;
         self.settle_alarm(standing, at)
     }
 

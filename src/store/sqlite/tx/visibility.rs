@@ -6,6 +6,7 @@ use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::event::{EventKind, Visibility};
 use crate::domain::id::{SessionId, TurnId};
+use crate::domain::marker::Clearing;
 use crate::store::Result;
 
 impl Tx<'_> {
@@ -17,7 +18,8 @@ impl Tx<'_> {
             return Err(nothing_to("there is no turn to take back"));
         }
         turns.reverse();
-        self.set_visibility(&mut standing, &turns, Visibility::Hidden, at)?;
+        self.hide(&mut standing, &turns, at)?;
+        self.begin_next(&mut standing, at)?;
         self.save(&standing)?;
         Ok(turns)
     }
@@ -58,7 +60,15 @@ impl Tx<'_> {
         )
     }
 
-    pub(super) fn set_visibility(
+    /// Takes turns out of the conversation. Where the newest was cut off nobody wants it to go on any more.
+    pub(super) fn hide(&mut self, standing: &mut Standing, turns: &[TurnId], at: Time) -> Result<()> {
+        if standing.last_turn.is_some_and(|newest| turns.contains(&newest)) {
+            self.clear_marker(standing, Clearing::NothingOwed, at)?;
+        }
+        self.set_visibility(standing, turns, Visibility::Hidden, at)
+    }
+
+    fn set_visibility(
         &mut self,
         standing: &mut Standing,
         turns: &[TurnId],
