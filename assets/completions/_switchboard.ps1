@@ -128,7 +128,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;report' {
-            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used]')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used, or a day ago if it was used since]')
             [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')

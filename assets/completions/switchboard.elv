@@ -114,7 +114,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;alerts;help;help'= {
         }
         &'switchboard;report'= {
-            cand --since 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used]'
+            cand --since 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used, or a day ago if it was used since]'
             cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
             cand --json 'Print JSON, one object a line'
             cand --read-only 'Look only: refuse whatever changes something, and start no engine'

@@ -89,7 +89,7 @@ complete -c switchboard -n "__fish_switchboard_using_subcommand alerts; and __fi
 complete -c switchboard -n "__fish_switchboard_using_subcommand alerts; and __fish_seen_subcommand_from acknowledge" -s h -l help -d 'Print help'
 complete -c switchboard -n "__fish_switchboard_using_subcommand alerts; and __fish_seen_subcommand_from help" -f -a "acknowledge" -d 'Say that you know: the alert stays open, but is not counted and not told again'
 complete -c switchboard -n "__fish_switchboard_using_subcommand alerts; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c switchboard -n "__fish_switchboard_using_subcommand report" -l since -d 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used]' -r
+complete -c switchboard -n "__fish_switchboard_using_subcommand report" -l since -d 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used, or a day ago if it was used since]' -r
 complete -c switchboard -n "__fish_switchboard_using_subcommand report" -l home -d 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]' -r -F
 complete -c switchboard -n "__fish_switchboard_using_subcommand report" -l json -d 'Print JSON, one object a line'
 complete -c switchboard -n "__fish_switchboard_using_subcommand report" -l read-only -d 'Look only: refuse whatever changes something, and start no engine'

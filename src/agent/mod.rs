@@ -66,9 +66,9 @@ pub trait Backend: Send + Sync {
     /// way, for a backend that holds nothing which would be lost.
     fn keeps_handles(&self) -> bool;
 
-    /// Whether it could answer now, without running a turn: for `doctor`. Returns what was found.
-    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
-        Box::pin(async { Ok(self.label()) })
+    /// Whether it could answer now, without running a turn: for `doctor`.
+    fn check(&self) -> BoxFuture<'_, Result<Found, AgentError>> {
+        Box::pin(async { Ok(Found::Good(self.label())) })
     }
 
     /// Ends what the handles of an engine that died have left, those at rest between turns too. Only whoever
@@ -79,6 +79,15 @@ pub trait Backend: Send + Sync {
 
     /// Opens a handle for a session.
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>>;
+}
+
+/// What a backend that could answer found when it looked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing speaks against it.
+    Good(String),
+    /// Its turns may fail all the same.
+    Doubtful(String),
 }
 
 /// A live agent of one session.

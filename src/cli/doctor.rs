@@ -12,7 +12,7 @@ use super::context::Context;
 use super::cron::check;
 use super::keymap;
 use super::output::{AsJson, Form, Out};
-use crate::agent::Agents;
+use crate::agent::{Agents, Found};
 use crate::config::{self, Config, Home};
 use crate::control::{Client, SocketClient, StoreOnly};
 use crate::domain::alert::AlertKey;
@@ -131,6 +131,10 @@ fn try_to_write(folder: &Path) -> io::Result<()> {
 fn settings(context: &Context) -> (Finding, Config) {
     let file = context.home.config_file();
     match config::load(&file) {
+        Ok(loaded) if !file.exists() => {
+            let words = format!("{} is made at the first start; the defaults hold", file.display());
+            (Finding::ok("settings", words), loaded.config)
+        }
         Ok(loaded) => (Finding::ok("settings", format!("{} has no problems", file.display())), loaded.config),
         Err(error) => (Finding::fail("settings", error.to_string()), Config::default()),
     }
@@ -242,7 +246,8 @@ async fn agents(context: &Context, config: &Config) -> Vec<Finding> {
     for (name, backend) in agents.all() {
         let called = if config.agents.is_empty() { String::new() } else { format!("{name}: ") };
         findings.push(match backend.check().await {
-            Ok(words) => Finding::ok("agent", format!("{called}{words}")),
+            Ok(Found::Good(words)) => Finding::ok("agent", format!("{called}{words}")),
+            Ok(Found::Doubtful(words)) => Finding::warn("agent", format!("{called}{words}")),
             Err(error) => Finding::fail("agent", format!("{called}{error}")),
         });
     }

@@ -5,6 +5,7 @@ use super::context::{Clock, Context};
 use super::named::session_named;
 use super::output::{AsJson, Form, Out};
 use super::table::Table;
+use crate::control::Reach;
 use crate::domain::api::{Answer, Query, QueueRow};
 use crate::domain::event::excerpt;
 use crate::domain::queue::ItemState;
@@ -35,13 +36,13 @@ impl Queue {
         rows.truncate(self.limit);
         match self.json.form() {
             Form::Json => rows.iter().try_for_each(|row| out.json(row))?,
-            Form::Text => print(&rows, &context.clock(), out)?,
+            Form::Text => print(&rows, &client.reach(), &context.clock(), out)?,
         }
         Ok(Exit::Done)
     }
 }
 
-fn print(rows: &[QueueRow], clock: &Clock, out: &mut Out) -> std::io::Result<()> {
+fn print(rows: &[QueueRow], reach: &Reach, clock: &Clock, out: &mut Out) -> std::io::Result<()> {
     if rows.is_empty() {
         return out.line("nothing waits and nothing runs");
     }
@@ -49,7 +50,7 @@ fn print(rows: &[QueueRow], clock: &Clock, out: &mut Out) -> std::io::Result<()>
     for row in rows {
         table.row([
             row.session_name.clone(),
-            place(row),
+            place(row, reach),
             row.item.id.to_string(),
             clock.full(row.item.created_at),
             row.item.source.as_str().to_owned(),
@@ -59,8 +60,9 @@ fn print(rows: &[QueueRow], clock: &Clock, out: &mut Out) -> std::io::Result<()>
     table.print(out)
 }
 
-fn place(row: &QueueRow) -> String {
+fn place(row: &QueueRow, reach: &Reach) -> String {
     let place = match (row.item.state, row.position) {
+        (ItemState::Running, _) if *reach == Reach::StoreOnly => "cut off".to_owned(),
         (ItemState::Waiting, Some(position)) => position.to_string(),
         (ItemState::Waiting, None) => "next".to_owned(),
         (state, _) => state.word().to_owned(),

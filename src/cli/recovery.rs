@@ -63,6 +63,9 @@ fn print(page: &RecoveryPage, clock: &Clock, out: &mut Out) -> io::Result<()> {
     let Some(chosen) = &page.chosen else {
         return out.line("this home was never started: nothing to recover");
     };
+    if let Some(died) = &page.died {
+        out.line(&died.words(|at| clock.full(at)))?;
+    }
     out.line(&format!("{} {}", chosen.words(|at| clock.full(at)), chosen.result()))?;
     if let Some(in_row) = chosen.in_row_words(page.boot_guard_starts) {
         out.line(&in_row)?;

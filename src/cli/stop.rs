@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::Utc;
 use tokio::time::{Instant, sleep};
 
 use super::Exit;
@@ -91,7 +92,8 @@ async fn tell_drain(client: &Arc<dyn Client>) {
         && !drain.waits_for.is_empty()
     {
         let names = Waited::names(&drain.waits_for);
-        let most = (drain.until - drain.since).num_seconds();
+        let left = (drain.until - Utc::now()).num_milliseconds().max(0);
+        let most = left.unsigned_abs().div_ceil(1000);
         stderr_line(&format!("waits for {names}; what still runs after at most {most} s is cut"));
     }
 }

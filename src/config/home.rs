@@ -81,6 +81,19 @@ impl Home {
         self.root.join("output")
     }
 
+    /// The folder of what the turns that run need and nobody afterwards. It is made when it is needed.
+    pub fn run(&self) -> PathBuf {
+        run_folder(&self.root)
+    }
+
+    /// Removes what the turns of an engine that died have left. Only who holds the home may call it.
+    pub fn clear_run(&self) -> io::Result<()> {
+        match std::fs::remove_dir_all(self.run()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// The socket at which a running engine is reached.
     pub fn socket(&self) -> PathBuf {
         self.root.join("control.sock")
@@ -126,6 +139,11 @@ impl Home {
             _ => File::open(&self.root)?.sync_all(),
         }
     }
+}
+
+/// [`Home::run`] of the home at `root`.
+pub fn run_folder(root: &Path) -> PathBuf {
+    root.join("run")
 }
 
 /// Why a home can't be used.

@@ -66,6 +66,9 @@ impl Host {
             Ok(lock) => lock,
             Err(error) => return Err(owner::named(home, error).await.into()),
         };
+        if let Err(error) = home.clear_run() {
+            tracing::warn!(%error, "{}: what an earlier engine left is not removed", home.run().display());
+        }
         if let Err(error) = agent::hide_environment() {
             tracing::warn!(%error, "what agents run can read this process's environment under /proc");
         }

@@ -10,12 +10,13 @@ use super::in_process::client_error;
 use crate::config::{Config, Home};
 use crate::domain::Time;
 use crate::domain::api::{
-    Answer, Command, ComposerMemory, ConversationPage, EngineStatus, FileTrouble, JobAnswer, JobsFileState,
-    Overview, Query, Reply, SessionPage, SessionRow, Update,
+    Answer, Command, ComposerMemory, ConversationPage, Died, EngineStatus, FileTrouble, JobAnswer,
+    JobsFileState, Overview, Query, Reply, SessionPage, SessionRow, Update,
 };
 use crate::domain::cron::{Definition, Fault};
 use crate::domain::damage::Lost;
 use crate::domain::queue::{Gate, Refusal};
+use crate::domain::session::SessionState;
 use crate::engine::{Clock, SystemClock, answer_jobs_alone, change_jobs_alone, missing_parts};
 use crate::store::jobs_file::{JobsFile, Reading};
 use crate::store::{Readers, StoreError, answer, sqlite};
@@ -79,8 +80,21 @@ impl StoreOnly {
         }
     }
 
-    /// Adds what the next message will meet: the settings tell it without an engine.
-    fn foretell(&self, row: &mut SessionRow) {
+    /// The engine of the newest start, if it did not stop in order.
+    async fn died(&self) -> Result<Option<Died>, ClientError> {
+        let Some(readers) = &self.readers else { return Ok(None) };
+        let died = readers.read(|queries| {
+            let (page, turns) = (queries.recovery(None, 1)?, queries.counts()?.running);
+            Ok(page.starts.first().and_then(|start| Died::of(start, turns)))
+        });
+        died.await.map_err(client_error)
+    }
+
+    /// A turn that nobody ended was cut off. What the next message will meet the settings tell.
+    fn without_engine(&self, row: &mut SessionRow) {
+        if row.turn.take().is_some() && row.state == SessionState::Runs {
+            row.state = SessionState::Resumes;
+        }
         let Config { session_reset, recovery, timezone, .. } = &self.config;
         let now = SystemClock.now();
         row.forecast = row.forecast_by(session_reset, *timezone, recovery.limits.freshness, now);
@@ -120,9 +134,13 @@ impl Client for StoreOnly {
                     overview.engine.busy_mode = self.config.queue.busy_mode;
                     overview.engine.max_queued = self.config.queue.max_items;
                 }
-                Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| self.foretell(row)),
-                Answer::Session(Some(row)) => self.foretell(row),
-                Answer::Recovery(page) => page.pass_to(SystemClock.now()),
+                Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| self.without_engine(row)),
+                Answer::Session(Some(row)) => self.without_engine(row),
+                Answer::Recovery(page) => {
+                    page.pass_to(SystemClock.now());
+                    page.died = self.died().await?;
+                }
+                Answer::Report(report) => report.died = self.died().await?,
                 Answer::Jobs(JobAnswer::List(page)) => self.look_at_file(&mut page.file).await,
                 _ => {}
             }

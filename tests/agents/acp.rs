@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext};
+use switchboard::agent::{
+    AgentError, AgentEvent, Approvals, Backend, Children, Found, Handle, SessionContext,
+};
 use switchboard::config::{AgentConfig, BackendKind, Keys};
 use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::session::{ContextUse, Usage};
@@ -156,7 +158,7 @@ async fn missing_program() {
 async fn is_checked() {
     let agent = Agent::new("");
     let found = agent.backend().check().await.unwrap();
-    assert_eq!(found, "scripted 7 answers and speaks the Agent Client Protocol");
+    assert_eq!(found, Found::Good("scripted 7 answers and speaks the Agent Client Protocol".to_owned()));
     let methods: Vec<Value> = agent.journal().iter().map(|message| message["method"].clone()).collect();
     assert_eq!(methods, [json!("initialize")]);
     let greeting = &agent.told("initialize")[0];

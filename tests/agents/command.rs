@@ -1,6 +1,7 @@
 //! The command backend runs any program once a turn, and leaves nothing of it behind.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,13 +112,18 @@ async fn sees_no_secret() {
 
 async fn reads_the_history() {
     let script = "cat \"$1\"; echo; stat -c %a \"$1\"; echo \"$2\"";
-    let backend = argv(&["sh", "-c", script, "sh", "{history}", "--from={history}"]);
+    let (home, mut config) = (tempfile::tempdir().unwrap(), config(BackendKind::Command));
+    config.command.argv =
+        ["sh", "-c", script, "sh", "{history}", "--from={history}"].map(str::to_owned).to_vec();
+    let backend = agent::build(&config, &Keys::default(), home.path()).unwrap();
     let text = Call::new("now").after(&[("one \"x\"", "two")]).play(&*backend).await.text();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], r#"[{"role":"user","text":"one \"x\""},{"role":"agent","text":"two"}]"#);
     assert_eq!(lines[1], "600");
     let path = lines[2].strip_prefix("--from=").unwrap();
-    assert!(path.ends_with(".json"), "{path}");
+    let run = home.path().join("run");
+    assert!(Path::new(path).starts_with(&run) && path.ends_with(".json"), "{path}");
+    assert_eq!(run.metadata().unwrap().permissions().mode() & 0o777, 0o700);
     assert!(!Path::new(path).exists(), "{path} outlived its turn");
 }
 

@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentEvent, SessionContext};
+use switchboard::agent::{AgentEvent, Found, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind, ModelFacts, ToolName};
 use switchboard::domain::history::Step;
 use switchboard::domain::session::ContextUse;
@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Trial> {
         real("context_the_servers_last_count_decides_and_not_the_estimate", measured),
         real("context_a_server_that_tells_its_window_needs_no_setting", told_by_the_server),
         real("context_a_window_that_nobody_tells_is_not_guessed", nobody_tells),
+        real("context_a_model_that_the_server_does_not_list_is_doubtful", another_name),
         real("context_a_failed_summary_loses_nothing_and_says_so", failed_summaries),
         real("context_a_refusal_as_too_long_is_asked_once_more_with_less", refused_as_too_long),
         real("context_a_refusal_that_nothing_helps_says_what_does", nothing_helps),
@@ -181,7 +182,8 @@ async fn told_by_the_server() {
     let played = late(14).play(&*backend).await;
     assert_eq!(played.text(), "fine");
     assert_eq!(shortened(&played).len(), 1);
-    assert!(backend.check().await.unwrap().ends_with("1000 tokens at once"));
+    let Found::Good(found) = backend.check().await.unwrap() else { panic!("the model is listed") };
+    assert!(found.ends_with("1000 tokens at once"), "{found}");
 }
 
 async fn nobody_tells() {
@@ -191,8 +193,16 @@ async fn nobody_tells() {
     assert_eq!(server.requests()[0].body["messages"].as_array().unwrap().len(), 401);
     let models = Reply::status("200 OK", &["content-type: application/json"], r#"{"data":[{"id":"tiny"}]}"#);
     let server = ChatServer::listing(models, [answer("fine", 1)]).await;
-    let found = build(&settings(&server, None)).check().await.unwrap();
+    let Found::Good(found) = build(&settings(&server, None)).check().await.unwrap() else { panic!("listed") };
     assert!(found.contains("agent.openai.context_tokens"), "{found}");
+}
+
+async fn another_name() {
+    let models = Reply::status("200 OK", &["content-type: application/json"], r#"{"data":[{"id":"other"}]}"#);
+    let server = ChatServer::listing(models, [answer("fine", 1)]).await;
+    let found = build(&settings(&server, None)).check().await.unwrap();
+    let Found::Doubtful(found) = found else { panic!("{found:?}") };
+    assert!(found.contains("does not list the model tiny (agent.openai.model)"), "{found}");
 }
 
 async fn failed_summaries() {
@@ -229,6 +239,7 @@ async fn refused_as_too_long() {
     let server = ChatServer::start([too_long(), answer("In short.", 400), too_long()]).await;
     let played = late(30).play(&*build(&settings(&server, None))).await;
     assert!(played.failure().contains("exceeds the available context size"), "{}", played.failure());
+    assert!(played.failure().ends_with("; /new begins a shorter conversation"), "{}", played.failure());
     assert_eq!(server.requests().len(), 3, "once more, and no more");
 }
 

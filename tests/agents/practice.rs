@@ -8,6 +8,8 @@ use switchboard::agent::{AgentError, AgentEvent, Backend};
 use switchboard::config::BackendKind;
 use switchboard::domain::approval::{Always, Decision};
 use switchboard::domain::id::ItemId;
+use switchboard::domain::marker::ResumeReason;
+use switchboard::domain::recovery::resume_message;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
@@ -18,6 +20,7 @@ pub fn tests() -> Vec<Trial> {
         paused("practice_says_what_it_is", says_what_it_is),
         paused("practice_answers_from_the_conversation", answers_from_the_conversation),
         paused("practice_tells_what_it_was_told_so_that_a_reset_is_seen", tells_what_it_was_told),
+        paused("practice_goes_on_with_what_was_cut_off_when_it_is_resumed", goes_on_when_resumed),
         paused("practice_says_exactly_what_it_is_asked_to_say", says_exactly),
         paused("practice_takes_its_time_and_shows_progress", takes_its_time),
         paused("practice_streams_slowly_when_asked", streams_slowly),
@@ -88,6 +91,31 @@ async fn tells_what_it_was_told() {
     assert!(text.contains("1. my dog is Ada\n2. I like tea\n"), "{text}");
     let text = Call::new("what do you remember?").play(&*practice()).await.text();
     assert!(text.contains("You told me nothing before this"), "{text}");
+}
+
+async fn goes_on_when_resumed() {
+    let note = resume_message(ResumeReason::RestartInterrupted);
+    let cut_twice = [("hello", "hi"), ("take 3 seconds", "Working for 3s: 1"), (&*note, "")];
+    let began = Instant::now();
+    let text = Call::new(&note).after(&cut_twice).play(&*practice()).await.text();
+    assert!(began.elapsed() >= Duration::from_secs(3));
+    assert!(
+        text.starts_with("I go on with what was cut off: \"take 3 seconds\".\nWorking for 3s: 1 2 3"),
+        "{text}"
+    );
+    assert!(!text.contains("This is the system"), "{text}");
+    // An ordinary message is answered in one line, and the engine's words are nobody's.
+    let text = Call::new(&note).after(&[("hello", "hi")]).play(&*practice()).await.text();
+    assert_eq!(text, "I go on with what was cut off: \"hello\".\n");
+    let text =
+        Call::new("and now?").after(&[("hello", "hi"), (&*note, "ok")]).play(&*practice()).await.text();
+    assert!(
+        text.starts_with("This is message 2 in this memory.") && text.contains("you said: \"hello\""),
+        "{text}"
+    );
+    // What hangs hangs again, so that a session that is cut off at each start can be watched.
+    let hangs = Call::new(&note).after(&[("hang", "")]);
+    assert!(timeout(Duration::from_secs(60), hangs.play(&*practice())).await.is_err());
 }
 
 async fn says_exactly() {

@@ -202,6 +202,9 @@ fn a_killed_engine_leaves_everything_and_the_next_one_goes_on() {
     let mut follow = place.command(&["events", "--follow", "--json"]).spawn().unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
     place.done(&["release"]);
+    // The turn that was cut off goes on, and hangs again.
+    place.done(&["send", "/stop"]);
+    place.done(&["send", "/continue"]);
     let ended = lines.by_ref().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     let mut ran: Vec<i64> = Vec::new();
     for event in ended.filter(|event| event["event"] == "turn_began") {

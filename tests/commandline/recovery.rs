@@ -73,20 +73,71 @@ fn after_a_stop_that_cut_a_turn_the_store_says_that_the_next_start_resumes_it() 
 fn the_report_tells_what_went_wrong_first_and_takes_a_time_or_how_long_ago() {
     let place = Place::new();
     let engine = place.serve(&[]);
-    assert_eq!(
-        place.done(&["report"]),
-        "no console was used here yet; --since 8h tells of the last 8 hours\n"
-    );
+    let told = place.done(&["report"]);
+    assert!(told.starts_with("since ") && told.ends_with("\nnothing happened\n"), "{told}");
     place.done(&["send", "--wait", "say one"]);
     assert_eq!(place.run(&["send", "--wait", "fail"]).code, 1);
     let told = place.done(&["report", "--since", "8h"]);
     let lines: Vec<&str> = told.lines().skip(1).collect();
     assert_eq!(lines[..2], ["failed    1 turn", "answered  1 turn"], "{told}");
+    let of_the_last_day = place.done(&["report"]);
+    assert_eq!(of_the_last_day.lines().skip(1).collect::<Vec<_>>(), lines, "{of_the_last_day}");
     drop(engine);
     let kept = place.json(&["report", "--since", "2020-01-01T00:00:00Z"]).remove(0);
     assert_eq!((&kept["answered"], &kept["failed"], &kept["starts"]), (&1.into(), &1.into(), &1.into()));
     let run = place.run(&["report", "--since", "yesterday"]);
     assert_eq!(run.code, 2, "{run:?}");
+}
+
+#[test]
+fn where_no_engine_runs_it_is_told_that_the_last_one_died_and_what_it_cut_off() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    place.done(&["send", "--session", "nightly", "hang"]);
+    engine.kill();
+    let report = place.done(&["report"]);
+    assert!(
+        report.contains("\ndied      the last engine, with 1 turn cut off, and none runs since\n"),
+        "{report}"
+    );
+    let recovery = place.done(&["recovery"]);
+    assert!(recovery.starts_with("The engine that started "), "{recovery}");
+    assert!(
+        recovery.contains(" died, and none runs since: 1 turn cut off, which the next start looks at.\n"),
+        "{recovery}"
+    );
+    let sessions = place.done(&["sessions"]);
+    assert!(
+        sessions.lines().any(|line| line.starts_with("cut off") && line.contains("nightly")),
+        "{sessions}"
+    );
+    let queue = place.done(&["queue"]);
+    assert!(queue.contains("cut off") && !queue.contains("runs"), "{queue}");
+    // What stopped in order did not die.
+    let engine = place.serve(&[]);
+    place.done(&["stop"]);
+    engine.ended();
+    assert!(!place.done(&["report"]).contains("died"));
+    assert!(!place.done(&["recovery"]).contains("died"));
+}
+
+#[test]
+fn what_a_killed_engine_left_of_a_conversation_lies_in_the_home_and_goes_with_the_next_start() {
+    let place = Place::new();
+    let agent = "[agent]\nbackend = \"command\"\n[agent.command]\n\
+                 argv = [\"sh\", \"-c\", \"[ -e go ] || sleep 1000; echo done\", \"sh\", \"{history}\"]\n";
+    place.write("config.toml", agent.as_bytes());
+    let engine = place.serve(&[]);
+    place.done(&["send", "a secret"]);
+    let run = place.home().join("run");
+    let histories = || std::fs::read_dir(&run).map_or(0, Iterator::count);
+    until("the agent's start", || histories() == 1);
+    engine.kill();
+    assert_eq!(histories(), 1);
+    place.write("go", b"");
+    let _engine = place.serve(&[]);
+    until("the resume's end", || place.json(&["status"]).remove(0)["running"] == 0);
+    assert_eq!(histories(), 0, "what the dead engine left is gone, and the turns keep nothing");
 }
 
 /// An agent that in one session always kills the engine that runs it, once the test lets it; in the other it is

@@ -2511,6 +2511,7 @@ impl Queries for Model {
             sessions,
             max_cuts: self.limits.max_cuts,
             boot_guard_starts: self.limits.boot_guard_starts,
+            died: None,
         })
     }
 

@@ -31,7 +31,7 @@ use self::session::{Agent, absolute};
 use self::turn::{Ended, How, Prompt, Said, Stop};
 use self::update::text;
 use super::program::launch::Program;
-use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn, process};
+use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionContext, Turn, process};
 use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig, Keys};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
@@ -79,14 +79,14 @@ impl Backend for AcpBackend {
         true
     }
 
-    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
+    fn check(&self) -> BoxFuture<'_, Result<Found, AgentError>> {
         Box::pin(async {
             let connection = start(&self.0.program, [])?;
             connection.let_work()?;
             let agent = Agent::greet(connection, &self.0.acp).await?;
             let found = format!("{} answers and speaks the Agent Client Protocol", agent.who);
             agent.connection.close(GOODBYE).await;
-            Ok(found)
+            Ok(Found::Good(found))
         })
     }
 

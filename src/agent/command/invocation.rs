@@ -1,7 +1,9 @@
 //! How a program is called for one turn.
 
 use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use tempfile::NamedTempFile;
@@ -34,9 +36,10 @@ pub(super) async fn start(
     session: &SessionContext,
     turn: TurnId,
     history: Vec<Step>,
+    run_folder: &Path,
 ) -> Result<Running, AgentError> {
     let history = match program.arguments.iter().any(|argument| argument.contains(HISTORY)) {
-        true => Some(write_history(history).await?),
+        true => Some(write_history(history, run_folder).await?),
         false => None,
     };
     let arguments = program.arguments.iter().map(|argument| with_history(argument, history.as_ref()));
@@ -45,20 +48,22 @@ pub(super) async fn start(
     Ok(Running { child, _history: history })
 }
 
-/// Writes the history to a file that only this user can read.
-async fn write_history(history: Vec<Step>) -> Result<NamedTempFile, AgentError> {
+/// Writes the history to a file that only this user can read. Where the engine dies before the turn ends, the
+/// next start removes it.
+async fn write_history(history: Vec<Step>, run_folder: &Path) -> Result<NamedTempFile, AgentError> {
+    let folder = run_folder.to_path_buf();
     let write = move || -> io::Result<NamedTempFile> {
-        let mut file = tempfile::Builder::new().prefix("switchboard-history-").suffix(".json").tempfile()?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let mut file = tempfile::Builder::new().prefix("history-").suffix(".json").tempfile_in(&folder)?;
         serde_json::to_writer(io::BufWriter::new(&mut file), &history)?;
         file.flush()?;
         Ok(file)
     };
     let written = tokio::task::spawn_blocking(write).await.map_err(io::Error::other);
     written.and_then(|file| file).map_err(|error| {
-        let folder = std::env::temp_dir();
         AgentError::Failed(format!(
             "can't write the history for {{history}} to {}: {error}",
-            folder.display()
+            run_folder.display()
         ))
     })
 }

@@ -8,7 +8,7 @@
 
 mod invocation;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -23,14 +23,16 @@ use super::program::launch::{GO, Program};
 use super::program::tail::Tail;
 use super::program::{PIECE_BYTES, bad_end, feed, read, read_tail};
 use super::utf8::LossyDecoder;
-use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
-use crate::config::{AgentConfig, Keys};
+use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionContext, Turn};
+use crate::config::{AgentConfig, Keys, run_folder};
 
 /// The command backend.
 #[derive(Debug)]
 pub(super) struct CommandBackend {
     program: Program,
     timeout: Duration,
+    /// Where the histories lie that its programs read.
+    run_folder: PathBuf,
 }
 
 impl CommandBackend {
@@ -38,7 +40,7 @@ impl CommandBackend {
     pub(super) fn new(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Self, BuildError> {
         let workdir = config.command.workdir.clone().unwrap_or_else(|| home.to_path_buf());
         let program = Program::new("agent.command", &config.command.argv, workdir, &keys.variables)?;
-        Ok(Self { program, timeout: config.command.timeout })
+        Ok(Self { program, timeout: config.command.timeout, run_folder: run_folder(home) })
     }
 }
 
@@ -55,14 +57,19 @@ impl Backend for CommandBackend {
         false
     }
 
-    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
+    fn check(&self) -> BoxFuture<'_, Result<Found, AgentError>> {
         let found = self.program.find();
-        Box::pin(async { found.map(|path| format!("{} can be run", path.display())) })
+        Box::pin(async { found.map(|path| Found::Good(format!("{} can be run", path.display()))) })
     }
 
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
         let program = self.program.of_session(session);
-        let handle = CommandHandle { program, timeout: self.timeout, session: session.clone() };
+        let handle = CommandHandle {
+            program,
+            timeout: self.timeout,
+            session: session.clone(),
+            run_folder: self.run_folder.clone(),
+        };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
 }
@@ -71,6 +78,7 @@ struct CommandHandle {
     program: Program,
     timeout: Duration,
     session: SessionContext,
+    run_folder: PathBuf,
 }
 
 impl Handle for CommandHandle {
@@ -112,7 +120,8 @@ impl CommandHandle {
         if cancel.is_cancelled() {
             return Err(AgentError::Cancelled);
         }
-        let mut running = invocation::start(&self.program, &self.session, turn.id, turn.history).await?;
+        let Self { program, session, run_folder, .. } = self;
+        let mut running = invocation::start(program, session, turn.id, turn.history, run_folder).await?;
         let child = &mut running.child;
         let (pid, group) = (child.id(), ProcessGroup::led_by(child));
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -2,11 +2,11 @@
 
 use super::Connection;
 use super::trouble::Trouble;
-use crate::agent::AgentError;
+use crate::agent::{AgentError, Found};
 
 impl Connection {
     /// Asks for the list of models: reads nothing but the key, and costs nothing.
-    pub(super) async fn check(&self) -> Result<String, AgentError> {
+    pub(super) async fn check(&self) -> Result<Found, AgentError> {
         let key = self.keys.read()?;
         let (server, model) = (&self.server, &self.config.model);
         let list = self.models(key.as_ref()).await.map_err(Trouble::failed)?;
@@ -22,6 +22,7 @@ impl Connection {
             Some(window) => format!("{window} tokens at once"),
             None => "it does not say how many tokens the model takes at once (agent.openai.context_tokens), so no conversation is sent shorter in time".to_owned(),
         };
-        Ok(format!("{found}; {window}"))
+        let words = format!("{found}; {window}");
+        Ok(if listed == Some(false) { Found::Doubtful(words) } else { Found::Good(words) })
     }
 }

@@ -34,7 +34,7 @@ use self::room::Measured;
 use self::server::Server;
 use self::trouble::Trouble;
 use super::tools::{Places, Settings, Terminal, Tools};
-use super::{AgentError, AgentEvent, Backend, BuildError, Handle, SessionContext, Turn};
+use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionContext, Turn};
 use crate::config::{AgentConfig, Keys, OpenAiConfig};
 
 /// The openai backend.
@@ -93,7 +93,7 @@ impl Backend for OpenAiBackend {
         true
     }
 
-    fn check(&self) -> BoxFuture<'_, Result<String, AgentError>> {
+    fn check(&self) -> BoxFuture<'_, Result<Found, AgentError>> {
         Box::pin(self.connection.check())
     }
 

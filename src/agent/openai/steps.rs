@@ -93,7 +93,7 @@ impl Steps<'_> {
         let answer = match self.ask_once(offered).await {
             Err(Trouble::TooLong { why, window }) => {
                 if !self.make_room_after_refusal(offered, window).await {
-                    return Err(AgentError::Failed(format!("{why}; /new begins a shorter conversation")));
+                    return Err(Trouble::TooLong { why, window }.failed());
                 }
                 self.ask_once(offered).await
             }

@@ -45,9 +45,12 @@ impl Trouble {
         why
     }
 
-    /// The failure of a turn.
+    /// The failure of a turn. What is too long stays too long, so the way out is named.
     pub(super) fn failed(self) -> AgentError {
-        AgentError::Failed(self.why())
+        AgentError::Failed(match self {
+            Self::TooLong { why, .. } => format!("{why}; /new begins a shorter conversation"),
+            other => other.why(),
+        })
     }
 }
 

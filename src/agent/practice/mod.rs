@@ -18,7 +18,9 @@ use self::stage::Stage;
 use super::{AgentError, AgentEvent, Approvals, Backend, Handle, SessionContext, Turn};
 use crate::domain::Time;
 use crate::domain::approval::{Always, Question};
+use crate::domain::event::excerpt;
 use crate::domain::history::Step;
+use crate::domain::recovery::is_resume_message;
 use crate::domain::session::Usage;
 
 /// The practice agent.
@@ -69,13 +71,19 @@ async fn play(
     output: mpsc::Sender<AgentEvent>,
     cancel: CancellationToken,
 ) -> Result<(), AgentError> {
-    let plan = plan::read(&turn.message);
+    let mut told = told_before(&turn.history);
+    let (task, message) = match is_resume_message(&turn.message) {
+        true => (Task::Resumed, told.pop().unwrap_or_default()),
+        false => (Task::New, turn.message),
+    };
+    let plan = plan::read(&message);
     if let Some(Act::Fail) = plan.acts.first() {
         return Err(failure());
     }
     let scene = Scene {
-        told: told_before(&turn.history),
-        message: turn.message,
+        task,
+        told,
+        message,
         began_at: turn.began_at,
         started: Instant::now(),
         approvals: turn.approvals,
@@ -92,8 +100,17 @@ async fn play(
     played
 }
 
+/// Whether the message comes for the first time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Task {
+    New,
+    /// Its turn was cut off: it is gone on with from its beginning.
+    Resumed,
+}
+
 /// What the agent knows in one turn.
 struct Scene {
+    task: Task,
     told: Vec<String>,
     message: String,
     began_at: Time,
@@ -103,8 +120,10 @@ struct Scene {
 
 impl Scene {
     async fn play(&self, plan: &Plan, stage: &mut Stage) -> Result<(), AgentError> {
-        if plan.acts.iter().any(|act| !matches!(act, Act::Say(_))) || plan.acts.is_empty() {
-            stage.say(&self.opening(plan)).await?;
+        match self.task {
+            Task::Resumed => stage.say(&self.going_on()).await?,
+            Task::New if says_only(plan) => {}
+            Task::New => stage.say(&self.opening(plan)).await?,
         }
         stage.take_in_steering().await?;
         for (index, act) in plan.acts.iter().enumerate() {
@@ -112,6 +131,11 @@ impl Scene {
             stage.take_in_steering().await?;
         }
         Ok(())
+    }
+
+    /// What was cut off is named in one short line.
+    fn going_on(&self) -> String {
+        format!("I go on with what was cut off: \"{}\".\n", excerpt(&self.message))
     }
 
     /// Who speaks and what it knows; an ordinary message is echoed.
@@ -252,10 +276,16 @@ async fn write_lines(lines: u32, stage: &mut Stage) -> Result<(), AgentError> {
     Ok(())
 }
 
+/// Whether nothing is asked for but words, which are said without any around them.
+fn says_only(plan: &Plan) -> bool {
+    !plan.acts.is_empty() && plan.acts.iter().all(|act| matches!(act, Act::Say(_)))
+}
+
+/// What people said; the engine's own words between it are none of theirs.
 fn told_before(history: &[Step]) -> Vec<String> {
     let user = |step: &Step| match step {
-        Step::User { text } => Some(text.clone()),
-        Step::Agent { .. } => None,
+        Step::User { text } if !is_resume_message(text) => Some(text.clone()),
+        Step::User { .. } | Step::Agent { .. } => None,
     };
     history.iter().filter_map(user).collect()
 }

@@ -25,6 +25,38 @@ pub struct RecoveryPage {
     pub max_cuts: u32,
     /// At which unclean start in a row nothing is resumed by itself.
     pub boot_guard_starts: u32,
+    /// The engine of the newest start, where it died and none runs since. No start has judged that yet.
+    #[serde(default)]
+    pub died: Option<Died>,
+}
+
+/// An engine that did not stop in order and that none came after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Died {
+    /// When it began.
+    pub started_at: Time,
+    /// Its process.
+    pub pid: u32,
+    /// How many turns ran when it died.
+    pub cut_off: usize,
+}
+
+impl Died {
+    /// The engine of a start that did not end in order, where none runs; `cut_off` turns ran then.
+    pub fn of(start: &StartRow, cut_off: usize) -> Option<Self> {
+        let died = start.ended_at.is_none();
+        died.then_some(Self { started_at: start.started_at, pid: start.pid, cut_off })
+    }
+
+    /// What became of it and its turns, in a sentence; `show` shows an instant.
+    pub fn words(&self, show: impl Fn(Time) -> String) -> String {
+        let (since, pid) = (show(self.started_at), self.pid);
+        let turns = match self.cut_off {
+            0 => "no turn ran".to_owned(),
+            n => format!("{} cut off, which the next start looks at", count(n, "turn")),
+        };
+        format!("The engine that started {since} (pid {pid}) died, and none runs since: {turns}.")
+    }
 }
 
 /// A start of the engine.

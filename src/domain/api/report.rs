@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Died;
 use crate::domain::Time;
 use crate::domain::cron::{ExecutionState, How, JobEvent, RunVerdict, Slots};
 use crate::domain::event::count;
@@ -42,6 +43,9 @@ pub struct Report {
     /// What became of scheduled tasks.
     #[serde(default)]
     pub jobs: JobsReport,
+    /// The last engine, where it died and none runs since.
+    #[serde(default)]
+    pub died: Option<Died>,
 }
 
 /// What became of scheduled tasks since a time: their runs, and the slots that were not run.
@@ -120,7 +124,13 @@ impl Report {
             _ => format!("{} read, {} written", self.usage.input, self.usage.output),
         };
         let of = |n: usize, thing: &str| if n == 0 { String::new() } else { count(n, thing) };
+        let died = match self.died.as_ref().map(|died| died.cut_off) {
+            None => String::new(),
+            Some(0) => "the last engine, and none runs since".to_owned(),
+            Some(n) => format!("the last engine, with {} cut off, and none runs since", count(n, "turn")),
+        };
         let lines = [
+            ("died", died),
             ("crashed", starts),
             ("failed", of(self.failed, "turn")),
             ("cut off", of(self.cut_off, "turn")),

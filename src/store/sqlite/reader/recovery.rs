@@ -98,6 +98,7 @@ impl Reader<'_> {
             sessions,
             max_cuts,
             boot_guard_starts,
+            died: None,
         })
     }
 
