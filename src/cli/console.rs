@@ -21,6 +21,7 @@ use crate::console::{self, ConsoleOptions, Ended, Engines};
 use crate::control::{Client, Host, HostError, SocketClient};
 use crate::domain::api::{Answer, Command, Query};
 use crate::domain::recovery::AfterStop;
+use crate::domain::sanitize::one_line;
 
 /// An engine that has the lock opens its socket within this, or is stuck.
 const STARTING: Duration = Duration::from_secs(5);
@@ -104,9 +105,26 @@ async fn after_own_engine(
         Ok(Ended::Left(Leave::Stopped)) => Anew::Same,
         _ => Anew::Serve,
     };
+    let cut = host.cut();
     match (serve::until_stopped(host).await?, ended?) {
         (AfterStop::Restart, _) => Ok(Exit::Restart(anew)),
-        (AfterStop::End, ended) => Ok(after_another(&ended)),
+        (AfterStop::End, ended) => {
+            if matches!(ended, Ended::Left(_)) {
+                stderr_line(&stopped_words(&cut()));
+            }
+            Ok(after_another(&ended))
+        }
+    }
+}
+
+/// What stays in the terminal when its engine has stopped.
+fn stopped_words(cut: &[String]) -> String {
+    match cut.is_empty() {
+        true => "the engine stopped in order; what waits is kept".to_owned(),
+        false => format!(
+            "the engine stopped in order; cut, and resumed by the next start: {}",
+            one_line(&cut.join(", "))
+        ),
     }
 }
 

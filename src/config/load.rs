@@ -122,7 +122,11 @@ pub fn parse(text: &str, file: &Path) -> Result<Loaded, ConfigError> {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let start = error.span().map_or(0, |span| span.start);
-        reading.problem(start, format!("not TOML: {}", excerpt(error.message())));
+        let first = twice(text, start).filter(|_| error.message() == "duplicate key");
+        let first = first.map_or_else(String::new, |(what, line)| {
+            format!(": {} stands already at line {line}", excerpt(what))
+        });
+        reading.problem(start, format!("not TOML: {}{first}", excerpt(error.message())));
     }
     if !errors.is_empty() {
         return Err(ConfigError(reading.problems));
@@ -132,6 +136,25 @@ pub fn parse(text: &str, file: &Path) -> Result<Loaded, ConfigError> {
     let loaded = reading.take_over(&mut found);
     reading.problems.sort_by_key(|problem| problem.line);
     if reading.problems.is_empty() { Ok(loaded) } else { Err(ConfigError(reading.problems)) }
+}
+
+/// What is at `place` for a second time, a section or a name in its section, and the line of the first.
+fn twice(text: &str, place: usize) -> Option<(&str, usize)> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let at = text.get(..place)?.matches('\n').count();
+    let what = name_of(lines.get(at)?)?;
+    let before = lines.get(..at)?.iter().enumerate().rev();
+    // A name counts within its section alone.
+    let mut within = before.take_while(|(_, line)| what.starts_with('[') || !line.starts_with('['));
+    within.find(|(_, line)| name_of(line) == Some(what)).map(|(line, _)| (what, line + 1))
+}
+
+/// The section that a line begins, or the name that it sets.
+fn name_of(line: &str) -> Option<&str> {
+    match line.starts_with('[') {
+        true => line.split_inclusive(']').next(),
+        false => line.split_once('=').map(|(name, _)| name.trim()).filter(|name| !name.starts_with('#')),
+    }
 }
 
 struct Reading<'a> {

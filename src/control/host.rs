@@ -111,6 +111,12 @@ impl Host {
         InProcess::new(self.engine.clone())
     }
 
+    /// Tells, once the engine has stopped, what it cut at the end of its drain, by name.
+    pub fn cut(&self) -> impl Fn() -> Vec<String> + use<> {
+        let engine = self.engine.clone();
+        move || engine.cut()
+    }
+
     /// Waits until the engine has stopped and the socket and the home are free.
     pub async fn stopped(self) -> Ended {
         ended(self.closing.await)

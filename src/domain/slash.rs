@@ -204,7 +204,7 @@ pub const TABLE: &[Spec] = &[
         ..spec(
             "new",
             "[TITLE]",
-            "end this memory and start a new one; clears the queue, stops the turn",
+            "stop the turn, clear the queue, end this memory and start a new one",
             Allowed,
             |text| Ok(Slash::New { title: optional(text), ask: Ask::First }),
         )

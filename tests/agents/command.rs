@@ -150,7 +150,7 @@ async fn missing_program() {
     assert!(why.contains("\"no-such-program-here\" of agent.command.argv"), "{why}");
     assert!(why.contains("PATH"), "{why}");
     let played = Call::new("hello").play(&*argv(&["./no-such-script.sh"])).await;
-    assert!(played.failure().contains("there is no /./no-such-script.sh"), "{}", played.failure());
+    assert!(played.failure().contains("there is no /no-such-script.sh"), "{}", played.failure());
 }
 
 async fn unusable_program() {

@@ -196,6 +196,10 @@ fn an_engine_that_stopped_in_order_is_told_so_with_who_asked_and_what_was_cut() 
         vec![Waited::Turn { session: id(1), name: "console".into() }];
     screen.tell(Msg::Update(Update::Engine(Box::new(screen.tables.engine.clone()))));
     screen.happens(None, EventKind::EngineStopped { run: RunId("1".into()) });
+    screen.press("esc q");
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("no question") };
+    assert_eq!(confirm.buttons.len(), 2, "what was cut is neither cut again nor called off");
+    screen.press("esc");
     let last = screen.now;
     screen.tell(Msg::EngineGone { reason: "the engine, process 7, ended or let go".into(), at: last });
     assert_eq!(header(&screen.model).engine, Engine::Stopped(last));

@@ -301,6 +301,11 @@ fn sigterm_stops_in_order_and_a_second_one_cuts() {
     console.signal(Signal::TERM);
     assert!(console.wait_exit().success());
     console.assert_given_back();
+    let left = console.screen().contents();
+    assert!(
+        left.contains("the engine stopped in order; cut, and resumed by the next start: console"),
+        "{left}"
+    );
 }
 
 #[test]

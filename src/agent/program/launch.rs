@@ -109,7 +109,11 @@ impl Program {
 
     /// A relative path is one from the folder that the program runs in; a bare name is looked for in PATH.
     fn path(&self) -> PathBuf {
-        if self.name.contains('/') { self.workdir.join(&self.name) } else { PathBuf::from(&self.name) }
+        match self.name.contains('/') {
+            // A `.` in the middle says nothing.
+            true => self.workdir.join(&self.name).components().collect(),
+            false => PathBuf::from(&self.name),
+        }
     }
 
     fn not_started(&self, error: &io::Error) -> AgentError {

@@ -102,7 +102,8 @@ fn ask_in_drain(model: &mut Model, drain: &Drain) {
         _ => Deed::Detach,
     };
     let mut buttons = vec![button("cancel", Action::No, Deed::Nothing), button(leave, Action::Yes, deed)];
-    if border::locked(model).is_none() {
+    // What was cut can't be made undone.
+    if border::locked(model).is_none() && drain.cut.is_empty() {
         buttons.push(button("cut now", Action::CutNow, Deed::CutNow));
         buttons.push(button("keep running", Action::KeepRunning, Deed::KeepRunning));
     }
@@ -252,6 +253,7 @@ pub fn card_buttons(kind: &CardKind) -> &'static [Action] {
 pub fn card_title(kind: &CardKind, action: Action) -> &'static str {
     match (kind, action) {
         (CardKind::Asks(_), Action::Close) => "later",
+        (CardKind::Drain | CardKind::Gone { .. }, Action::Close) => "hide",
         (CardKind::Asks(_), Action::Yes) => "allow once",
         (CardKind::Asks(_), Action::No) => "deny",
         (_, action) => action.spec().title,

@@ -48,6 +48,9 @@ pub fn why_not(model: &Model, action: Action) -> Option<String> {
         }),
         Action::Reconnect | Action::StartHere => gone_or_none(model),
         Action::CardReconnect | Action::CardStartHere => card(model, CardKindName::Gone),
+        Action::CutNow | Action::KeepRunning if model.drain().is_some_and(|drain| !drain.cut.is_empty()) => {
+            Some("what still ran was cut already".to_owned())
+        }
         Action::CutNow => card(model, CardKindName::Drain),
         Action::KeepRunning if !matches!(model.overlays.last(), Some(Overlay::Confirm(_))) => {
             card(model, CardKindName::Drain)

@@ -99,6 +99,7 @@ fn draw_sessions(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, focused
     let rows = usize::from(area.height / height);
     paint.measured.list_rows = rows;
     let first = first_shown(recovery.top, recovery.selected, recovery.rows.len(), rows);
+    let states = recovery.rows.iter().map(|row| text::width(&now_words(paint, row))).max().unwrap_or(0);
     if recovery.rows.is_empty() && !recovery.filter.is_empty() {
         let filter = recovery.filter.text();
         let words = format!("0 of {} match \"{filter}\". esc clears.", recovery.total());
@@ -112,7 +113,7 @@ fn draw_sessions(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, focused
         let pointer = if chosen { paint.canvas.glyphs.chosen } else { " " };
         paint.row(row_area, 0).skip(1).put(pointer, Role::Strong);
         match height {
-            1 => draw_on_one_row(paint, row_area, recovery, row),
+            1 => draw_on_one_row(paint, row_area, recovery, row, states),
             _ => draw_on_two_rows(paint, row_area, recovery, row),
         }
         match (chosen, focused) {
@@ -131,7 +132,8 @@ fn draw_sessions(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, focused
 const WHY: usize = 9;
 const ATTEMPTS: usize = 15;
 
-fn draw_on_one_row(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, row: &Recovered) {
+/// `states` is how wide the widest state of all rows is: the column behind it stands in one line.
+fn draw_on_one_row(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, row: &Recovered, states: usize) {
     let width = usize::from(area.width);
     let (mark, role) = mark(paint, &row.row.state);
     let now = now_words(paint, row);
@@ -141,7 +143,7 @@ fn draw_on_one_row(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, row: 
     pen.column(row.row.why(), WHY, Role::Text);
     pen.column(&row.row.attempts(recovery.max_cuts), ATTEMPTS, Role::Text).skip(1);
     let rest = pen.room();
-    let state = text::width(&now).min(rest / 2).max(rest / 3);
+    let state = states.min(rest / 2).max(rest / 3);
     pen.column(&now, state, role).skip(2).put(&row.interrupted, Role::Quiet);
 }
 

@@ -104,7 +104,7 @@ fn draw_empty(paint: &mut Paint<'_>, area: Rect, list: &SessionList) {
     } else if paint.model.access == Access::ReadOnly {
         paint.say(area, &[("No session yet.", Role::Text)]);
     } else {
-        paint.say(area, &[("No session yet: what you write makes one.", Role::Text)]);
+        card::write(paint, from_left(area, 1).1, "No session yet: what you write makes one.", Role::Text);
     }
 }
 
