@@ -380,6 +380,22 @@ fn without_jobs_it_says_how_to_make_one() {
 }
 
 #[test]
+fn what_is_to_be_known_of_folded_fields_stands_at_their_fold() {
+    let mut jobs = jobs::at_work(models::now());
+    let detail = jobs.detail("health-check");
+    detail.definition.as_mut().unwrap().workdir = Some("/nowhere".to_owned());
+    let engine = Engine { jobs, ..models::at_work() };
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc 3 down e");
+    let words = "work folder: \"/nowhere\"";
+    assert!(shown(&model).text().contains(words), "{}", shown(&model).text());
+    engine.press(&mut model, &["tab"; 6].join(" "));
+    engine.press(&mut model, "enter");
+    let open = shown(&model).text();
+    assert!(!open.contains(words), "it stands at its field then: {open}");
+}
+
+#[test]
 fn the_jobs_draw_with_ascii_alone() {
     let model = jobs_at_work(120, 40, "down");
     let text = shown_in(&model, "dark", &ASCII).text();
@@ -538,6 +554,15 @@ fn the_header_says_the_most_urgent_first() {
     })
     .collect();
     insta::assert_snapshot!("header_lines_80", lines.join("\n"));
+}
+
+#[test]
+fn a_hold_without_a_reason_says_what_it_does() {
+    let mut held = models::at_work();
+    held.status.gate = Gate::Held;
+    held.status.held = Some(EngineHold { since: models::now(), why: String::new() });
+    let header = shown(&held.screen(160, 50)).text();
+    assert!(header.contains("HOLD since 14:02: no job fires, no queue moves"), "{header}");
 }
 
 #[test]

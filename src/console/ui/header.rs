@@ -94,7 +94,8 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
         parts.extend(needs.map(|n| needs_you(paint, n)));
         let since = minute(hold.since, model.zone);
         let room = if needs.is_some() { room / 5 } else { room / 3 };
-        let why = cut(&one_line(&hold.why), room, paint.canvas.glyphs.ellipsis);
+        let why = if hold.why.is_empty() { "no job fires, no queue moves" } else { hold.why.as_str() };
+        let why = cut(&one_line(why), room, paint.canvas.glyphs.ellipsis);
         parts.push((format!("HOLD since {since}: {why}"), Role::Held));
         parts.extend(header.release.clone().map(|key| (key, Role::Key)));
     }

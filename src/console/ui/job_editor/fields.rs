@@ -62,14 +62,21 @@ fn note_rows(words: &str, width: u16) -> usize {
     card::rows(words, usize::from(width.saturating_sub(2)).max(1)).min(MOST_WORDS)
 }
 
-/// What is wrong with a field, and what to know about it.
-fn notes(editor: &JobEditor, field: Field, fault: ScheduleFault) -> Vec<(&str, Role)> {
+/// What is wrong with a field, and what to know about it; where the rarer ones are folded, all that is to be known
+/// of them stands at their fold.
+fn notes(editor: &JobEditor, field: Field, fault: ScheduleFault) -> Vec<(String, Role)> {
     if field == Field::Schedule && fault == ScheduleFault::Beside {
         return Vec::new();
     }
     let faults = editor.faults.iter().map(|(of, words)| (of, words.as_str(), Role::Bad));
     let advice = editor.advice.iter().map(|(of, words)| (of, words.as_str(), Role::Warning));
-    faults.chain(advice).filter(|(of, ..)| **of == field).map(|(_, words, role)| (words, role)).collect()
+    let folded = field == Field::More && editor.more == Fold::Folded;
+    let notes = faults.chain(advice).filter_map(|(of, words, role)| match of {
+        of if *of == field => Some((words.to_owned(), role)),
+        of if folded && of.is_rare() => Some((format!("{}: {words}", of.label()), role)),
+        _ => None,
+    });
+    notes.collect()
 }
 
 fn draw_field(paint: &mut Paint<'_>, area: Rect, editor: &JobEditor, field: Field, fault: ScheduleFault) {
@@ -83,10 +90,10 @@ fn draw_field(paint: &mut Paint<'_>, area: Rect, editor: &JobEditor, field: Fiel
     let (value, mut below) = from_top(value, lines);
     draw_value(paint, value, editor, field, if focused { Focused::Yes } else { Focused::No });
     for (words, role) in notes(editor, field, fault) {
-        let (mark, rows) = (paint.canvas.glyphs.needs_you, note_rows(words, below.width));
+        let (mark, rows) = (paint.canvas.glyphs.needs_you, note_rows(&words, below.width));
         paint.row(below, 0).put(mark, role);
         let (note, rest) = from_top(below, to_cells(rows));
-        card::write_cut(paint, from_left(note, 2).1, words, role);
+        card::write_cut(paint, from_left(note, 2).1, &words, role);
         below = rest;
     }
 }
