@@ -11,6 +11,8 @@ mod alerts;
 mod approvals;
 #[path = "commandline/assets.rs"]
 mod assets;
+#[path = "commandline/background.rs"]
+mod background;
 #[path = "commandline/conversations.rs"]
 mod conversations;
 #[path = "commandline/cron.rs"]

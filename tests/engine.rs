@@ -9,6 +9,8 @@ mod agents;
 mod alerts;
 #[path = "engine/approvals.rs"]
 mod approvals;
+#[path = "engine/background.rs"]
+mod background;
 #[path = "engine/context.rs"]
 mod context;
 #[path = "engine/cron/mod.rs"]

@@ -33,6 +33,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
             [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('alerts', 'alerts', [CompletionResultType]::ParameterValue, 'What needs a person: open alerts, the last raised first')
+            [CompletionResult]::new('processes', 'processes', [CompletionResultType]::ParameterValue, 'Background processes that agents started: those that run, then the last that ended')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
@@ -125,6 +126,15 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;alerts;help;help' {
+            break
+        }
+        'switchboard;processes' {
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'switchboard;report' {
@@ -565,6 +575,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
             [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('alerts', 'alerts', [CompletionResultType]::ParameterValue, 'What needs a person: open alerts, the last raised first')
+            [CompletionResult]::new('processes', 'processes', [CompletionResultType]::ParameterValue, 'Background processes that agents started: those that run, then the last that ended')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
             [CompletionResult]::new('conversation', 'conversation', [CompletionResultType]::ParameterValue, 'The conversations of host applications, and the state they share with their runtimes')
@@ -604,6 +615,9 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;alerts;acknowledge' {
+            break
+        }
+        'switchboard;help;processes' {
             break
         }
         'switchboard;help;report' {

@@ -49,6 +49,9 @@ _switchboard() {
             switchboard,keymap)
                 cmd="switchboard__subcmd__keymap"
                 ;;
+            switchboard,processes)
+                cmd="switchboard__subcmd__processes"
+                ;;
             switchboard,queue)
                 cmd="switchboard__subcmd__queue"
                 ;;
@@ -256,6 +259,9 @@ _switchboard() {
             switchboard__subcmd__help,keymap)
                 cmd="switchboard__subcmd__help__subcmd__keymap"
                 ;;
+            switchboard__subcmd__help,processes)
+                cmd="switchboard__subcmd__help__subcmd__processes"
+                ;;
             switchboard__subcmd__help,queue)
                 cmd="switchboard__subcmd__help__subcmd__queue"
                 ;;
@@ -356,7 +362,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue recovery alerts report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery alerts processes report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1462,7 +1468,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue recovery alerts report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="serve status sessions queue recovery alerts processes report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1895,6 +1901,20 @@ _switchboard() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        switchboard__subcmd__help__subcmd__processes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         switchboard__subcmd__help__subcmd__queue)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2088,6 +2108,28 @@ _switchboard() {
                 return 0
             fi
             case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__processes)
+            opts="-h --limit --json --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --home)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -30,6 +30,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand alerts 'What needs a person: open alerts, the last raised first'
+            cand processes 'Background processes that agents started: those that run, then the last that ended'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
@@ -112,6 +113,14 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;alerts;help;acknowledge'= {
         }
         &'switchboard;alerts;help;help'= {
+        }
+        &'switchboard;processes'= {
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
         }
         &'switchboard;report'= {
             cand --since 'A time (2026-11-29T14:00:00Z) or how long ago (90s, 30min, 8h, 2d) [default: when a console was last used, or a day ago if it was used since]'
@@ -493,6 +502,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand alerts 'What needs a person: open alerts, the last raised first'
+            cand processes 'Background processes that agents started: those that run, then the last that ended'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
             cand conversation 'The conversations of host applications, and the state they share with their runtimes'
@@ -525,6 +535,8 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand acknowledge 'Say that you know: the alert stays open, but is not counted and not told again'
         }
         &'switchboard;help;alerts;acknowledge'= {
+        }
+        &'switchboard;help;processes'= {
         }
         &'switchboard;help;report'= {
         }

@@ -84,6 +84,7 @@ impl BusyEngine {
             cron: config.cron,
             home: home.clone(),
             key_variables: vec![config.agent.openai.api_key_env],
+            keeper: env!("CARGO_BIN_EXE_switchboard").into(),
         };
         let engine = runtime.block_on(Engine::start(parts, StartUp::Run)).unwrap();
         let for_clients = engine.clone();

@@ -8,6 +8,7 @@ mod acp;
 mod agents;
 mod alert_command;
 mod approvals;
+pub mod background;
 mod command;
 mod openai;
 mod practice;
@@ -35,6 +36,7 @@ use crate::domain::talk::Shortened;
 pub use agents::Agents;
 pub use alert_command::{AlertCommand, NotTold};
 pub use approvals::{Approvals, NewQuestion};
+pub use background::BackgroundCalls;
 pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };
@@ -145,6 +147,8 @@ pub struct Turn {
     pub children: Children,
     /// Where a person is asked.
     pub approvals: Approvals,
+    /// Where the background processes of the session are asked for.
+    pub background: BackgroundCalls,
 }
 
 /// Something an agent does.

@@ -7,17 +7,24 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::time::Duration;
 
-use rustix::process::{DumpableBehavior, Pid, Signal, kill_process_group, set_dumpable_behavior};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, kill_process, kill_process_group, set_dumpable_behavior,
+};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{AgentError, SessionContext};
+use super::AgentError;
 use crate::domain::id::{SessionId, TurnId};
 use crate::domain::process::{ChildProcess, Fate, ProcessIdentity};
 
 /// The variables that tell a child where it is. Whatever it starts has them too.
 const SESSION: &str = "SWITCHBOARD_SESSION";
 const TURN: &str = "SWITCHBOARD_TURN";
+
+/// So often, with a pause between, the members of a group are looked for until none is left.
+const END_ROUNDS: u32 = 100;
+const END_PAUSE: Duration = Duration::from_millis(5);
 
 /// Children that wait to be kept; beyond that a backend waits to hand one over.
 const CHILDREN: usize = 8;
@@ -72,8 +79,8 @@ impl NewChild {
 }
 
 /// Tells a child where it is.
-pub(super) fn place(session: &SessionContext, turn: TurnId) -> [(&'static str, String); 2] {
-    [(SESSION, session.id.as_str().to_owned()), (TURN, turn.to_string())]
+pub(super) fn place(session: &SessionId, turn: TurnId) -> [(&'static str, String); 2] {
+    [(SESSION, session.as_str().to_owned()), (TURN, turn.to_string())]
 }
 
 /// Ends what is left of the group of a child whose engine died. A process that only has its number now
@@ -140,9 +147,7 @@ pub fn host_name() -> String {
 /// Ends the groups of all processes that have these marks in their environment: what a script left that
 /// outlived its engine. Returns how many groups were killed.
 pub fn end_marked(marks: &[String]) -> usize {
-    let Ok(processes) = fs::read_dir("/proc") else { return 0 };
-    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let groups: BTreeSet<u32> = pids
+    let groups: BTreeSet<u32> = all_processes()
         .filter(|pid| *pid != std::process::id() && has_marks(*pid, marks))
         .filter_map(|pid| Some(Stat::of(pid).ok()?.group))
         .collect();
@@ -153,8 +158,38 @@ pub fn end_marked(marks: &[String]) -> usize {
     killed.count()
 }
 
+/// Ends every process that has this mark in its environment, and every one of the group, if one is given,
+/// but not its leader. What they start meanwhile is ended too.
+pub(super) fn end_members(group: Option<u32>, mark: &str) {
+    let mark = [mark.to_owned()];
+    for _ in 0..END_ROUNDS {
+        let found: Vec<Pid> = all_processes()
+            .filter(|pid| Some(*pid) != group && *pid != std::process::id())
+            .filter(|pid| is_member(*pid, group) || has_marks(*pid, &mark))
+            .filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))
+            .collect();
+        if found.is_empty() {
+            return;
+        }
+        for pid in found {
+            // The only failure is that it has ended.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(END_PAUSE);
+    }
+}
+
+fn is_member(pid: u32, group: Option<u32>) -> bool {
+    group.is_some() && Stat::of(pid).is_ok_and(|stat| stat.state != "Z" && Some(stat.group) == group)
+}
+
+fn all_processes() -> impl Iterator<Item = u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// The identity of a process that lives.
-fn identify(pid: u32) -> io::Result<ProcessIdentity> {
+pub(super) fn identify(pid: u32) -> io::Result<ProcessIdentity> {
     let stat = Stat::of(pid)?;
     if stat.state == "Z" {
         return Err(io::Error::new(io::ErrorKind::NotFound, "it only waits to be reaped"));
@@ -167,10 +202,9 @@ fn boot() -> io::Result<String> {
 }
 
 fn member_has_marks(child: &ChildProcess, session: &SessionId) -> bool {
-    let Ok(processes) = fs::read_dir("/proc") else { return false };
-    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let marks = [format!("{SESSION}={session}"), format!("{TURN}={}", child.turn)];
-    pids.filter(|pid| Stat::of(*pid).is_ok_and(|stat| stat.group == child.identity.pid))
+    all_processes()
+        .filter(|pid| Stat::of(*pid).is_ok_and(|stat| stat.group == child.identity.pid))
         .any(|pid| has_marks(pid, &marks))
 }
 

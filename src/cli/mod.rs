@@ -18,6 +18,7 @@ mod hold;
 mod keymap;
 mod named;
 mod output;
+mod processes;
 mod queue;
 mod recovery;
 mod report;
@@ -38,6 +39,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use context::Context;
 use output::Out;
+
+use crate::agent::background::{KEEPER, keep};
 
 /// An operator console in the terminal for long-lived AI agent sessions.
 ///
@@ -64,6 +67,7 @@ enum Noun {
     Queue(queue::Queue),
     Recovery(recovery::Recovery),
     Alerts(alerts::Alerts),
+    Processes(processes::Processes),
     Report(report::Report),
     Send(send::Send),
     Conversation(conversation::Conversation),
@@ -118,6 +122,12 @@ impl Anew {
 /// Does what the arguments say. Errors are for standard error and mean [`Exit::Failed`].
 pub async fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exit> {
     outlive_the_file_size_limit()?;
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // No person writes it: an engine starts this program so for each background process.
+    if arguments.get(1).is_some_and(|word| word == KEEPER) {
+        keep().await?;
+        return Ok(Exit::Done);
+    }
     let mut out = Out::stdout();
     let done = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => dispatch(arguments, &mut out).await,
@@ -156,6 +166,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Queue(queue)) => queue.run(&context, out).await,
         Some(Noun::Recovery(recovery)) => recovery.run(&context, out).await,
         Some(Noun::Alerts(alerts)) => alerts.run(&context, out).await,
+        Some(Noun::Processes(processes)) => processes.run(&context, out).await,
         Some(Noun::Report(report)) => report.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,
         Some(Noun::Conversation(conversation)) => conversation.run(&context, out).await,

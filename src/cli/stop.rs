@@ -68,9 +68,10 @@ async fn listen(client: &Arc<dyn Client>) -> anyhow::Result<Feed> {
 async fn until_gone(client: &Arc<dyn Client>, feed: &mut Feed) -> anyhow::Result<()> {
     loop {
         match feed.next().await? {
-            Some(News::Event(event)) => match event.kind {
+            Some(News::Event(event)) => match &event.kind {
                 EventKind::EngineStopped { .. } => break,
                 EventKind::EngineStopping { .. } => tell_drain(client).await,
+                left @ EventKind::BackgroundLeft { .. } => stderr_line(&left.words()),
                 EventKind::EngineStopCalledOff => {
                     anyhow::bail!("the stop was called off; the engine goes on")
                 }

@@ -94,6 +94,11 @@ impl Home {
         }
     }
 
+    /// The folder of what background processes write: a folder a session, a file a process.
+    pub fn background(&self) -> PathBuf {
+        self.root.join("background")
+    }
+
     /// The socket at which a running engine is reached.
     pub fn socket(&self) -> PathBuf {
         self.root.join("control.sock")

@@ -109,6 +109,8 @@ pub struct ApprovalsConfig {
     pub read_file: Policy,
     /// `search_files`.
     pub search_files: Policy,
+    /// `process`.
+    pub process: Policy,
     /// What an ACP agent asks (`acp`).
     pub acp: Policy,
     /// The beginnings of commands that need no question (`allow`).
@@ -123,6 +125,7 @@ impl ApprovalsConfig {
             ToolName::SearchFiles => self.search_files,
             ToolName::WriteFile => self.write_file,
             ToolName::Terminal => self.terminal,
+            ToolName::Process => self.process,
         }
     }
 }
@@ -198,6 +201,8 @@ pub struct OpenAiConfig {
     pub workdir: Option<PathBuf>,
     /// How long a command of `terminal` may take (`terminal_timeout_seconds`).
     pub terminal_timeout: Duration,
+    /// How many background processes of one session may live (`max_background`).
+    pub max_background: usize,
     /// How often in a turn the model may go on after tool calls (`max_steps`).
     pub max_steps: u32,
     /// What is known of the model (`context_tokens`, `price_input`, `price_output`, `price_cached`).
@@ -255,12 +260,19 @@ pub enum ToolName {
     WriteFile,
     /// Runs a command.
     Terminal,
+    /// Looks after background processes.
+    Process,
 }
 
 impl ToolName {
     /// All of them, by the names that the settings and the model use.
-    pub const WORDS: &[&str] =
-        &[Self::ReadFile.word(), Self::SearchFiles.word(), Self::WriteFile.word(), Self::Terminal.word()];
+    pub const WORDS: &[&str] = &[
+        Self::ReadFile.word(),
+        Self::SearchFiles.word(),
+        Self::WriteFile.word(),
+        Self::Terminal.word(),
+        Self::Process.word(),
+    ];
 
     /// Its name in the settings and for the model.
     pub const fn word(self) -> &'static str {
@@ -269,12 +281,13 @@ impl ToolName {
             Self::SearchFiles => "search_files",
             Self::WriteFile => "write_file",
             Self::Terminal => "terminal",
+            Self::Process => "process",
         }
     }
 
     /// The tool of that name.
     pub fn of(word: &str) -> Option<Self> {
-        let all = [Self::ReadFile, Self::SearchFiles, Self::WriteFile, Self::Terminal];
+        let all = [Self::ReadFile, Self::SearchFiles, Self::WriteFile, Self::Terminal, Self::Process];
         all.into_iter().find(|tool| tool.word() == word)
     }
 }

@@ -259,7 +259,7 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "agent.openai.tools",
-        "The tools that the model may call; [] is none. read_file and search_files only read and write_file writes, all in the working directory alone; terminal runs commands there, and a command can do whatever you can. [agent.approvals] says which of them ask first.",
+        "The tools that the model may call; [] is none. read_file and search_files only read and write_file writes, all in the working directory alone; terminal runs commands there, and a command can do whatever you can; process looks after those that terminal started in the background. [agent.approvals] says which of them ask first.",
         Takes::Words {
             default: ToolName::WORDS,
             words: ToolName::WORDS,
@@ -279,6 +279,13 @@ pub const TABLE: &[Setting] = &[
         "agent.openai.terminal_timeout_seconds",
         "How long a command of terminal may take before it is stopped with all that it started.",
         seconds(180, 1, 86_400, |config, s| config.agent.openai.terminal_timeout = Duration::from_secs(s)),
+    ),
+    setting(
+        "agent.openai.max_background",
+        "How many commands of one session may go on in the background at once; 0 allows none. The newest mebibyte of the output of each is kept in the folder background of the home.",
+        whole(8, 0, 64, |config, n| {
+            config.agent.openai.max_background = usize::try_from(n).unwrap_or(usize::MAX);
+        }),
     ),
     setting(
         "agent.openai.max_steps",
@@ -379,6 +386,11 @@ pub const TABLE: &[Setting] = &[
         policy("auto", |config, word| {
             Policy::of(word).map(|policy| config.agent.approvals.search_files = policy)
         }),
+    ),
+    setting(
+        "agent.approvals.process",
+        "The same for looking after the background processes that its own commands became: list, read, wait, kill.",
+        policy("auto", |config, word| Policy::of(word).map(|policy| config.agent.approvals.process = policy)),
     ),
     setting(
         "agent.approvals.acp",

@@ -21,6 +21,9 @@ use crate::engine::{Clock, Engine, EngineHandle, Parts, StartUp, SystemClock};
 use crate::failpoint;
 use crate::store::{Patience, Store, StoreError};
 
+/// This program as it was started, whatever stands in its file's place now.
+const THIS_PROGRAM: &str = "/proc/self/exe";
+
 /// An engine that owns a home and is reached at its socket.
 pub struct Host {
     engine: EngineHandle,
@@ -93,6 +96,7 @@ impl Host {
             timezone: config.timezone,
             home: home.clone(),
             key_variables: config.keys().variables,
+            keeper: PathBuf::from(THIS_PROGRAM),
         };
         let engine = Engine::start(parts, start_up).await.map_err(|error| match error {
             StoreError::Unavailable { why } => HostError::Unwritable { path: home.state_db(), why },

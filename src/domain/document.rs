@@ -86,7 +86,7 @@ fn push_body(text: &mut String, body: &Body) {
             let call = format!("tool {} {}", one_line(name), one_line(arguments));
             writeln!(text, "{call} {how}\n\n{}", indented(output))
         }
-        Body::Resume { text: words } | Body::Notice { text: words } => {
+        Body::Resume { text: words } | Body::Told { text: words } | Body::Notice { text: words } => {
             writeln!(text, "*{}*", one_line(words))
         }
         Body::Ended { outcome: Outcome::Done } => Ok(()),

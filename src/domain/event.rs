@@ -3,6 +3,7 @@
 //! Every transition of the store writes its events in the same transaction, so the log shows after
 //! a restart exactly what was committed, in order.
 
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -11,9 +12,10 @@ use super::Time;
 use super::agent::AgentName;
 use super::alert::{Acknowledgement, AlertKey};
 use super::approval::Decision;
+use super::background::{Exit, StoppedBy, end_words, named};
 use super::cron::{CronEvent, JobEvent, JobId};
 use super::damage::{LogDamage, Lost};
-use super::id::{ApprovalId, ItemId, RunId, Seq, SessionId, SessionKey, TurnId};
+use super::id::{ApprovalId, ItemId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
 use super::recovery::{AfterStop, LastExit};
@@ -144,6 +146,53 @@ pub enum EventKind {
         group: u32,
         /// Why it could not be killed; none: it was, with its whole group.
         failure: Option<String>,
+    },
+    /// A background process began; it goes on after its turn.
+    BackgroundBegan {
+        /// Its number in the session.
+        number: ProcessNumber,
+        /// The turn that started it.
+        turn: TurnId,
+        /// The command in one line.
+        line: String,
+        /// Its process group.
+        group: u32,
+    },
+    /// A background process is to end.
+    BackgroundStopping {
+        /// Its number in the session.
+        number: ProcessNumber,
+        /// The command in one line.
+        line: String,
+        /// Who asked.
+        by: StoppedBy,
+    },
+    /// A background process ended.
+    BackgroundEnded {
+        /// Its number in the session.
+        number: ProcessNumber,
+        /// The command in one line.
+        line: String,
+        /// How.
+        exit: Exit,
+        /// How long it had lived.
+        milliseconds: i64,
+        /// Who had asked for it.
+        by: Option<StoppedBy>,
+    },
+    /// A background process had outlived its engine, and is this one's now.
+    BackgroundAdopted {
+        /// Its number in the session.
+        number: ProcessNumber,
+        /// The command in one line.
+        line: String,
+        /// Its process group.
+        group: u32,
+    },
+    /// The engine ends, and background processes go on without it.
+    BackgroundLeft {
+        /// They, with their sessions.
+        processes: Vec<String>,
     },
     /// Nothing is resumed by itself at this start.
     BootGuardHeld {
@@ -517,6 +566,10 @@ impl EventKind {
             | Self::ResumeEnded { answered: false, .. }
             | Self::CallsClosed { .. }
             | Self::LeftoverFound { failure: None, .. }
+            | Self::BackgroundEnded {
+                exit: Exit::Code { code: 1.. } | Exit::Unknown { .. }, by: None, ..
+            }
+            | Self::BackgroundEnded { exit: Exit::Signal { .. }, by: None, .. }
             | Self::BootGuardHeld { .. }
             | Self::ResetBlocked(_)
             | Self::StoreWaited { .. }
@@ -574,6 +627,29 @@ impl EventKind {
             }
             Self::LeftoverFound { turn, program, group, failure: Some(why) } => format!(
                 "{program} of turn {turn} outlived its engine: process group {group} can't be killed: {why}"
+            ),
+            Self::BackgroundBegan { number, turn, line, group } => format!(
+                "background process {} began in turn {turn}: process group {group}",
+                named(*number, line)
+            ),
+            Self::BackgroundStopping { number, line, by } => {
+                format!("background process {} is to end {}", named(*number, line), by.words())
+            }
+            Self::BackgroundEnded { number, line, exit, milliseconds, by } => {
+                let length = TimeDelta::milliseconds(*milliseconds);
+                format!("background process {}", end_words(*number, line, exit, length, *by))
+            }
+            Self::BackgroundAdopted { number, line, group } => format!(
+                "background process {} outlived its engine and goes on: process group {group}",
+                named(*number, line)
+            ),
+            Self::BackgroundLeft { processes } => format!(
+                "{}: {}",
+                match processes.len() {
+                    1 => "1 background process goes on, the next start takes it over".to_owned(),
+                    many => format!("{many} background processes go on, the next start takes them over"),
+                },
+                processes.join(", ")
             ),
             Self::BootGuardHeld { starts, sessions } => format!(
                 "boot guard: {starts} unclean starts in a row; {} not resumed by itself, /continue goes on",

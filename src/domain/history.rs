@@ -69,6 +69,11 @@ pub enum Body {
         /// What it was told.
         text: String,
     },
+    /// What the engine told the agent before a person's words: that background processes ended.
+    Told {
+        /// What it was told.
+        text: String,
+    },
     /// A line of the engine for the person, which no agent reads: a resume, a reset.
     Notice {
         /// The line.
@@ -186,7 +191,9 @@ impl Entry {
 impl Told {
     fn take(&mut self, entry: &Entry) {
         match &entry.body {
-            Body::User { text, .. } | Body::Resume { text } => self.take_user(text, entry.id),
+            Body::User { text, .. } | Body::Resume { text } | Body::Told { text } => {
+                self.take_user(text, entry.id);
+            }
             Body::Notice { .. } => {}
             Body::Agent { text, .. } => self.take_agent(text, "", entry.id),
             Body::Reasoning { .. } => {}

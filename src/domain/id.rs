@@ -38,6 +38,10 @@ row_id!(
     ApprovalId
 );
 row_id!(
+    /// A background process of a session, counted there from 1.
+    ProcessNumber
+);
+row_id!(
     /// One row of a conversation's history.
     MessageId
 );

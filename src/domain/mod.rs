@@ -7,6 +7,7 @@ pub mod agent;
 pub mod alert;
 pub mod api;
 pub mod approval;
+pub mod background;
 pub mod conversation;
 pub mod cron;
 pub mod damage;

@@ -3,6 +3,7 @@
 
 use super::agent::AgentName;
 use super::approval::Answer;
+use super::id::ProcessNumber;
 use super::nearest::nearest;
 use super::queue::Refusal;
 
@@ -74,6 +75,10 @@ pub enum Slash {
     ShowModel,
     /// Choose the model that the session asks for; none: the setting's.
     Model(Option<String>),
+    /// List the session's background processes.
+    Processes,
+    /// End one of them.
+    Kill(ProcessNumber),
     /// Tell how the session stands.
     Status,
     /// List sessions, earlier ones too.
@@ -294,6 +299,15 @@ pub const TABLE: &[Spec] = &[
             },
         )
     },
+    spec("processes", "", "the background processes of this session", Allowed, |text| {
+        bare(text, Slash::Processes)
+    }),
+    spec("kill", "N", "end background process N of this session with all that it started", Allowed, |text| {
+        match text.parse() {
+            Ok(number) if number >= 1 => Ok(Slash::Kill(ProcessNumber(number))),
+            _ => Err("N is the number of a background process; /processes tells them"),
+        }
+    }),
     spec("status", "", "how this session stands, and why", Allowed, |text| bare(text, Slash::Status)),
     spec("sessions", "", "the sessions, earlier ones too", Allowed, |text| bare(text, Slash::Sessions)),
     spec("resume", "ID|PREFIX|TITLE", "go back to an earlier session", Refused, |text| {
@@ -528,6 +542,8 @@ mod tests {
             ("/busy", Slash::ShowBusy),
             ("/busy interrupt", Slash::Busy(Some(BusyMode::Interrupt))),
             ("/busy default", Slash::Busy(None)),
+            ("/processes", Slash::Processes),
+            ("/kill 3", Slash::Kill(ProcessNumber(3))),
             ("/undo", Slash::Undo(1)),
             ("/undo 3", Slash::Undo(3)),
             ("/export json", Slash::Export(ExportFormat::Json)),
@@ -600,6 +616,9 @@ mod tests {
             "/cron add \"30m\"",
             "/cron fire x",
             "/stop now",
+            "/kill",
+            "/kill 0",
+            "/kill all",
             "/undo 0",
             "/undo x",
             "/busy later",

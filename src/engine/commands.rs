@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::conductor::Order;
 use super::shared::{STOP_WAITS, Shared, refusal};
-use super::{cron, slash, texts};
+use super::{background, cron, slash, texts};
 use crate::agent::Agents;
 use crate::config;
 use crate::domain::Time;
@@ -304,7 +304,10 @@ async fn stop(
             let _ = orders.send(Order::Stop { why, then }).await;
             Ok(done(&format!("{words}; the log does not tell of it: {trouble}")))
         }
-        other => other.map(|()| undoable(words, Command::KeepRunning)),
+        other => {
+            let left = texts::go_on_without(&background::goes_on(shared).await);
+            other.map(|()| undoable(&format!("{words}{left}"), Command::KeepRunning))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::alerts;
+use super::background;
 use super::clock::LOOK_AGAIN;
 use super::shared::{STOP_WAITS, Shared};
 use super::turn::{self, Running};
@@ -195,6 +196,16 @@ impl Conductor {
             EventKind::ApprovalSettled { approval, verdict, .. } => {
                 self.shared.asking.settled(*approval, verdict);
             }
+            EventKind::BackgroundStopping { number, .. } => {
+                if let Some(session) = &event.session {
+                    self.shared.background.end(session, *number);
+                }
+            }
+            EventKind::BackgroundEnded { number, .. } => {
+                if let Some(session) = &event.session {
+                    self.shared.background.ended(session, *number);
+                }
+            }
             EventKind::TurnEnded { turn, .. } => {
                 failpoint::pass("turn-after-end");
                 self.ended(*turn);
@@ -369,8 +380,17 @@ impl Conductor {
         let (shared, orders) = (Arc::clone(&self.shared), self.orders.clone());
         self.shared.tasks.spawn(async move {
             shared.handles.close_all().await;
+            shared.background.let_go();
+            let processes = background::goes_on(&shared).await;
             let (run, at) = (shared.run.run.clone(), shared.now());
-            let closed = shared.store.write_within(STOP_WAITS, move |store| store.close_run(&run, at)).await;
+            let closed = shared.store.write_within(STOP_WAITS, move |store| {
+                if !processes.is_empty() {
+                    let processes = processes.clone();
+                    store.record(None, EventKind::BackgroundLeft { processes }, at)?;
+                }
+                store.close_run(&run, at)
+            });
+            let closed = closed.await;
             if let Err(error) = closed {
                 tracing::error!(%error, "the orderly stop is not in the store");
             }
@@ -461,6 +481,9 @@ impl Conductor {
             if let Err(error) = shared.store.write(move |transitions| transitions.prune_alerts(before)).await
             {
                 tracing::warn!(%error, "resolved alerts were not forgotten");
+            }
+            if let Err(error) = background::prune(&shared, before, PRUNE_AT_ONCE).await {
+                tracing::warn!(%error, "background processes that ended were not forgotten");
             }
             loop {
                 let pruned = shared

@@ -6,6 +6,7 @@
 
 mod alerts;
 mod approvals;
+mod background;
 mod clock;
 mod commands;
 mod conductor;
@@ -21,6 +22,7 @@ mod slash;
 mod texts;
 mod turn;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +43,7 @@ pub use cron::{
     answer_alone as answer_jobs_alone, change_alone as change_jobs_alone, missing as missing_parts,
 };
 
+use background::{Left, Place};
 use conductor::Conductor;
 use cron::Cron;
 use shared::Shared;
@@ -73,6 +76,8 @@ pub struct Parts {
     pub home: Home,
     /// The variables of configured keys: no script sees them.
     pub key_variables: Vec<String>,
+    /// The program that can keep a background process: this one, and no older or newer.
+    pub keeper: PathBuf,
     /// What the engine before left as its receipt.
     pub receipt: FoundReceipt,
     /// The operator's zone, for texts and for the hour of the daily reset.
@@ -92,7 +97,8 @@ pub enum StartUp {
 pub struct Engine;
 
 impl Engine {
-    /// Starts an engine: kills what an earlier run's turns left running, records the run, ends what was
+    /// Starts an engine: kills what an earlier run's turns left running, takes over what was to go on in the
+    /// background, records the run, ends what was
     /// left unfinished as interrupted, and begins what waits.
     pub async fn start(parts: Parts, start_up: StartUp) -> Result<EngineHandle, StoreError> {
         let now = parts.clock.now();
@@ -106,6 +112,11 @@ impl Engine {
         let (orders, inbox) = mpsc::channel(16);
         let (stopped, has_stopped) = watch::channel(false);
         let feed = parts.feed;
+        let background = Place {
+            folder: parts.home.background(),
+            keeper: parts.keeper,
+            key_variables: parts.key_variables.clone(),
+        };
         let cron = Cron::new(parts.cron, parts.home.clone(), parts.key_variables, run.run.clone());
         let shared = Arc::new(Shared::new(
             parts.store,
@@ -119,6 +130,7 @@ impl Engine {
                 handles: parts.handles,
                 timezone: parts.timezone,
                 exports: parts.home.exports(),
+                background,
             },
             run.clone(),
             held,
@@ -142,6 +154,8 @@ async fn open_run(
     start_up: StartUp,
 ) -> Result<Opened, StoreError> {
     let leftovers = leftovers::end(shared).await?;
+    let left = background::find_left(shared).await?;
+    let found: Vec<_> = left.iter().map(Left::found).collect();
     let defaults = shared.defaults();
     let new = NewRun {
         run: run.run,
@@ -158,7 +172,7 @@ async fn open_run(
         // Told at once: until it is in the store nothing else tells of it.
         tracing::error!("{}", damage.words());
     }
-    shared
+    let opened = shared
         .store
         .write(move |transitions| {
             if let StartUp::Hold(why) = &start_up {
@@ -167,12 +181,19 @@ async fn open_run(
             for (child, fate) in &leftovers {
                 transitions.settle_process(child, fate, new.at)?;
             }
+            for found in &found {
+                found.keep(transitions, new.at)?;
+            }
             if let Some(damage) = &damage {
                 transitions.record(None, EventKind::LogDamaged(damage.clone()), new.at)?;
             }
             transitions.open_run(&new)
         })
-        .await
+        .await?;
+    for process in left {
+        process.take_over(shared);
+    }
+    Ok(opened)
 }
 
 /// An examination reads the whole file: whoever starts an engine sees the first screen before it begins.

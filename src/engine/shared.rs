@@ -8,6 +8,7 @@ use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
 use super::approvals::Asking;
+use super::background::{Background, Place};
 use super::clock::Clock;
 use super::cron::Cron;
 use super::handles::Handles;
@@ -39,6 +40,7 @@ pub(super) struct Settings {
     pub(super) handles: HandlesConfig,
     pub(super) timezone: chrono_tz::Tz,
     pub(super) exports: PathBuf,
+    pub(super) background: Place,
 }
 
 /// What all parts of a running engine share. What runs is the conductor's alone.
@@ -54,6 +56,7 @@ pub(super) struct Shared {
     pub(super) handles: Arc<Handles>,
     pub(super) tasks: TaskTracker,
     pub(super) cron: Cron,
+    pub(super) background: Background,
     status: Mutex<EngineStatus>,
 }
 
@@ -91,6 +94,7 @@ impl Shared {
             asking: Asking::default(),
             tasks,
             cron,
+            background: Background::default(),
             handles: Arc::new(handles),
             status: Mutex::new(status),
         }

@@ -11,9 +11,11 @@ use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::{cron, export, texts};
 use crate::domain::api::{Command, Reply, SessionRow};
+use crate::domain::background::{StoppedBy, Which, names};
 use crate::domain::event::count;
 use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::queue::{Intent, Refusal, Source};
+use crate::domain::reset::Background;
 use crate::domain::slash::{Ask, Slash};
 use crate::domain::turn::StopCause;
 
@@ -110,6 +112,13 @@ pub(super) async fn carry_out(
             write(shared, move |store| store.choose_model(&session, model.as_deref(), at)).await?;
             Ok(done(&words))
         }
+        Slash::Processes => show_processes(shared, &key).await,
+        Slash::Kill(number) => {
+            let session = live(shared, &key).await?.session.id;
+            let (which, by) = (Which::One(number), StoppedBy::Operator);
+            let told = write(shared, move |store| store.stop_background(&session, which, by, at)).await?;
+            Ok(done(&format!("background process {} is told to end, with all that it started", names(&told))))
+        }
         Slash::Status => {
             let row = live(shared, &key).await?;
             let max_cuts = shared.settings.recovery.limits.max_cuts;
@@ -183,8 +192,9 @@ async fn new_session(
     }
     let (fresh, at, of) = (shared.fresh_session(), shared.now(), key.clone());
     let session = fresh.clone();
-    write(shared, move |store| store.reset_session(&of, &fresh, title.as_deref(), at)).await?;
-    Ok(Reply::Session { key, session, words: "a new session; the one before is under /sessions".to_owned() })
+    let ended = write(shared, move |store| store.reset_session(&of, &fresh, title.as_deref(), at)).await?;
+    let words = format!("a new session; the one before is under /sessions{}", texts::end_with_it(&ended));
+    Ok(Reply::Session { key, session, words })
 }
 
 fn what_is_lost(row: &SessionRow) -> Option<String> {
@@ -195,6 +205,9 @@ fn what_is_lost(row: &SessionRow) -> Option<String> {
     }
     if waiting > 0 {
         parts.push(format!("{} taken out of the queue (kept)", count(waiting, "waiting message")));
+    }
+    if let Background::Active { work } = &row.background {
+        parts.push(format!("{} ended ({})", texts::works(work.len()), texts::work(work)));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
@@ -256,6 +269,14 @@ async fn show_queue(shared: &Arc<Shared>, key: &SessionKey) -> Result<Reply, Ref
     let queue = read(shared, move |queries| queries.session_queue(&session)).await?;
     let text = texts::queue(&queue, row.session.hold.as_ref(), &|at| shared.show_time(at));
     Ok(Reply::Shown { title: format!("queue of {}", row.session.name()), text })
+}
+
+async fn show_processes(shared: &Arc<Shared>, key: &SessionKey) -> Result<Reply, Refusal> {
+    let row = live(shared, key).await?;
+    let session = row.session.id.clone();
+    let rows = read(shared, move |queries| queries.background(Some(&session), ROWS)).await?;
+    let text = texts::processes(&rows, shared.now());
+    Ok(Reply::Shown { title: format!("background processes of {}", row.session.name()), text })
 }
 
 /// The session that is live under a key; one that was never used is no session yet.

@@ -5,11 +5,13 @@
 
 use crate::domain::Time;
 use crate::domain::agent::Roster;
-use crate::domain::api::{EngineStatus, Hit, QueueRow, Reply, SessionRow};
+use crate::domain::api::{EngineStatus, Hit, ProcessRow, QueueRow, Reply, SessionRow};
 use crate::domain::approval::Approval;
+use crate::domain::background::{BackgroundProcess, names};
 use crate::domain::event::{count, excerpt};
 use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
+use crate::domain::reset::{Background, Work};
 use crate::domain::session::{EndReason, Hold, Session};
 use crate::domain::slash::{self, DuringTurn, TABLE};
 use crate::domain::spending::money;
@@ -48,6 +50,7 @@ pub(super) fn status(
         ("marker", marker(session, max_cuts, now, clock)),
         ("engine", gate(engine, clock)),
         ("next", waiting(row)),
+        ("background", background(&row.background)),
         ("reset", reset.to_owned()),
         ("busy mode", busy(row, engine.busy_mode)),
         ("agent", agent(row, &engine.agents)),
@@ -68,6 +71,50 @@ pub(super) fn status(
         ("before it", session.previous.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)),
     ];
     lines.map(|(name, value)| format!("{name:<12} {value}")).join("\n")
+}
+
+fn background(background: &Background) -> String {
+    match background {
+        Background::None => "nothing works there".to_owned(),
+        Background::Active { work: works } => work(works),
+        Background::Unknown { why } => format!("unknown, which counts as active: {why}"),
+    }
+}
+
+/// What works in the background, in one line.
+pub(super) fn work(work: &[Work]) -> String {
+    work.iter().map(|work| work.what.clone()).collect::<Vec<_>>().join(", ")
+}
+
+/// `2 background processes`.
+pub(super) fn works(number: usize) -> String {
+    match number {
+        1 => "1 background process".to_owned(),
+        many => format!("{many} background processes"),
+    }
+}
+
+/// What ends with a session that is left by `/new`.
+pub(super) fn end_with_it(processes: &[BackgroundProcess]) -> String {
+    match processes {
+        [] => String::new(),
+        ended => format!("; {} end with it: {}", works(ended.len()), names(ended)),
+    }
+}
+
+/// What goes on when the engine stops.
+pub(super) fn go_on_without(processes: &[String]) -> String {
+    match processes {
+        [] => String::new(),
+        left => format!("; {} go on without an engine: {}", works(left.len()), left.join(", ")),
+    }
+}
+
+pub(super) fn processes(rows: &[ProcessRow], now: Time) -> String {
+    match rows {
+        [] => "None. An agent starts one by its tool terminal.".to_owned(),
+        rows => rows.iter().map(|row| row.process.words(now)).collect::<Vec<_>>().join("\n"),
+    }
 }
 
 fn asks(row: &SessionRow, clock: Clock<'_>) -> String {

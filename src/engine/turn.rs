@@ -13,23 +13,26 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::approvals;
 use super::handles::{self, Acted, Had, Next, Ran};
 use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
+use super::{approvals, background};
+use crate::agent::background::NewCall;
 use crate::agent::{
-    AgentEvent, Approvals, Backend, Children, Handle, NewChild, NewQuestion, SessionContext, Turn,
+    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Handle, NewChild, NewQuestion, SessionContext,
+    Turn,
 };
 use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{JobFound, Piece, StreamKind, Update};
+use crate::domain::background::{BackgroundProcess, told};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
-use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
+use crate::domain::id::{ChatType, ItemId, KeyParts, SessionId, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::session::{AgentSession, HandleUse};
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
-use crate::store::StoreError;
+use crate::store::{Queries, StoreError};
 
 /// What an agent said is kept at least this often.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
@@ -40,6 +43,8 @@ const HISTORY_ENTRIES: usize = 2_000;
 /// Events of an agent, and texts for it, that may wait.
 const AGENT_EVENTS: usize = 64;
 const STEER_TEXTS: usize = 32;
+/// So many of a session's background processes are looked at for those that ended.
+const ENDED_PROCESSES: usize = 100;
 
 /// The conductor's hold on a turn.
 pub(super) struct Control {
@@ -83,7 +88,7 @@ enum Unprepared {
 async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Unprepared> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (zone, now) = (shared.settings.timezone, shared.now());
-    let (row, item, entries, summary, job) = shared
+    let (row, item, entries, summary, job, ended) = shared
         .store
         .read(move |queries| {
             let row = queries.session(&session)?;
@@ -95,7 +100,8 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
             };
             let (entries, summary) =
                 (queries.history_before(turn, HISTORY_ENTRIES)?, queries.summary(&session)?);
-            Ok((row, queries.item(item)?, entries, summary, job))
+            let ended = told_in(queries, &session, turn)?;
+            Ok((row, queries.item(item)?, entries, summary, job, ended))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
@@ -116,8 +122,21 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         context.model = definition.model.or(context.model);
         context.workdir = definition.workdir.map(PathBuf::from);
     }
+    let message = match ended.as_str() {
+        "" => item.text,
+        ended => format!("{ended}\n\n{}", item.text),
+    };
     let history = history::told(&entries, summary.as_ref());
-    Ok(Prepared { agent, backend, context, history, message: item.text })
+    Ok(Prepared { agent, backend, context, history, message })
+}
+
+/// What the turn's agent is told of background processes that ended.
+fn told_in(queries: &dyn Queries, session: &SessionId, turn: TurnId) -> Result<String, StoreError> {
+    let rows = queries.background(Some(session), ENDED_PROCESSES)?;
+    let mut ended: Vec<BackgroundProcess> =
+        rows.into_iter().map(|row| row.process).filter(|process| process.told_in == Some(turn)).collect();
+    ended.sort_by_key(|process| process.number);
+    Ok(told(&ended))
 }
 
 /// Ends the turn in the store, however long the store takes: until then nothing else of its
@@ -145,6 +164,7 @@ struct Lines {
     steer_in: mpsc::Sender<(ItemId, String)>,
     new_children: mpsc::Receiver<NewChild>,
     questions: mpsc::Receiver<NewQuestion>,
+    calls: mpsc::Receiver<NewCall>,
 }
 
 struct Work<'a> {
@@ -233,6 +253,7 @@ impl<'a> Work<'a> {
         let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
         let (children, new_children) = Children::channel();
         let (approvals, questions) = Approvals::channel();
+        let (background, calls) = BackgroundCalls::channel();
         self.recorder.ends = prepared.history.ends;
         let turn = Turn {
             id: self.begun.turn,
@@ -242,10 +263,11 @@ impl<'a> Work<'a> {
             steer,
             children,
             approvals,
+            background,
         };
         let cancel = self.cancel.clone();
         let run = handles::run(prepared.backend, prepared.context, kept, turn, output, cancel);
-        self.drive(Box::pin(run), Lines { events, steer_in, new_children, questions }).await
+        self.drive(Box::pin(run), Lines { events, steer_in, new_children, questions, calls }).await
     }
 
     /// Opens the handle for the next turn, while what this one said is still being kept.
@@ -254,13 +276,14 @@ impl<'a> Work<'a> {
         let (steer_in, _) = mpsc::channel(STEER_TEXTS);
         let (_, new_children) = Children::channel();
         let (_, questions) = Approvals::channel();
+        let (_, calls) = BackgroundCalls::channel();
         let open = handles::open(backend, context, self.cancel.clone());
-        self.drive(Box::pin(open), Lines { events, steer_in, new_children, questions }).await
+        self.drive(Box::pin(open), Lines { events, steer_in, new_children, questions, calls }).await
     }
 
     /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
     async fn drive(&mut self, agent: Agent, lines: Lines) -> Ran {
-        let Lines { mut events, steer_in, mut new_children, mut questions } = lines;
+        let Lines { mut events, steer_in, mut new_children, mut questions, mut calls } = lines;
         let mut agent = Some(agent);
         let mut ran = Ran::killed();
         let mut killed_at = Instant::now();
@@ -301,6 +324,10 @@ impl<'a> Work<'a> {
                 Some(question) = questions.recv() => {
                     let asking = approvals::ask(Arc::clone(self.shared), self.begun.turn, question);
                     self.shared.tasks.spawn(asking);
+                }
+                Some(call) = calls.recv() => {
+                    let (shared, session) = (Arc::clone(self.shared), self.begun.session.clone());
+                    self.shared.tasks.spawn(background::answer(shared, session, self.begun.turn, call));
                 }
                 Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
             }

@@ -39,6 +39,9 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
             Answer::Recovery(Box::new(queries.recovery(start.as_ref(), limit)?))
         }
         Query::Report { since } => Answer::Report(Box::new(queries.report(since)?)),
+        Query::Processes { session, limit } => {
+            Answer::Processes(queries.background(session.as_ref(), limit)?)
+        }
         Query::Alerts { limit } => Answer::Alerts(queries.alerts(limit)?),
         Query::HostConversations { limit } => Answer::HostConversations(queries.host_conversations(limit)?),
         Query::HostConversation { key } => {

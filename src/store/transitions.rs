@@ -5,17 +5,20 @@ use crate::domain::Time;
 use crate::domain::agent::{AgentName, Roster};
 use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
-    SessionCursor, SessionPage, SessionRow,
+    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, ProcessRow, QueueRow,
+    RecoveryPage, Report, SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::approval::{Approval, Ending, Question};
+use crate::domain::background::{BackgroundProcess, Ended, StoppedBy, Which};
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
 use crate::domain::history::{Entry, Summary};
-use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::id::{
+    ApprovalId, ItemId, MessageId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId,
+};
 use crate::domain::marker::ResumeReason;
-use crate::domain::process::{ChildProcess, Fate};
+use crate::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
 use crate::domain::reset::{Notice, ResetRule};
@@ -82,14 +85,15 @@ pub trait Transitions: JobTransitions {
     ) -> Result<Stopped>;
 
     /// Ends the session that is live under `key` and makes `fresh` its successor there. Its running
-    /// turn ends as interrupted (`StopCause::Reset`), all that waits is cleared.
+    /// turn ends as interrupted (`StopCause::Reset`), all that waits is cleared, and its background processes,
+    /// which it returns, are told to end.
     fn reset_session(
         &mut self,
         key: &SessionKey,
         fresh: &SessionId,
         title: Option<&str>,
         at: Time,
-    ) -> Result<()>;
+    ) -> Result<Vec<BackgroundProcess>>;
 
     /// Moves the items that were left waiting in `from` to the tail of the queue of the session
     /// that is live under its key now, in their order. Refuses if there is none of either.
@@ -190,6 +194,32 @@ pub trait Transitions: JobTransitions {
     /// Keeps a child of a running turn, before it works. Refuses if the turn has ended: then the child
     /// must not begin. The end of the turn forgets it.
     fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()>;
+
+    /// Keeps a background process of a running turn, before it works; it outlives the turn. Refuses if the
+    /// turn has ended, or if as many of its session live as may: then it must not begin.
+    fn keep_background(&mut self, new: &NewBackground, at: Time) -> Result<BackgroundProcess>;
+
+    /// Tells background processes that live to end, and returns them. Refuses a number that none has.
+    fn stop_background(
+        &mut self,
+        session: &SessionId,
+        which: Which,
+        by: StoppedBy,
+        at: Time,
+    ) -> Result<Vec<BackgroundProcess>>;
+
+    /// Keeps the end of a background process: from then on it does not stand against a reset, and the next
+    /// turn's agent is told. False if that was kept before.
+    fn end_background(
+        &mut self,
+        session: &SessionId,
+        number: ProcessNumber,
+        ended: &Ended,
+        at: Time,
+    ) -> Result<bool>;
+
+    /// Forgets at most `limit` background processes that ended before a time; returns how many.
+    fn prune_background(&mut self, before: Time, limit: usize) -> Result<usize>;
 
     /// Keeps what an agent asks, until [`Transitions::settle_approval`], a stop or the end of its turn settles
     /// it; or decides it at once by [`Question::decided_before`]. Refuses if the turn has ended.
@@ -293,6 +323,9 @@ pub trait Queries: JobQueries {
     fn approval(&self, id: ApprovalId) -> Result<Option<Approval>>;
     /// The children of turns that were not seen to end, each with its session, by their numbers.
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>>;
+    /// The background processes of a session, or of all: those that live first, then the last that ended,
+    /// at most `limit`.
+    fn background(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<ProcessRow>>;
     /// The operator's hold, if it is on.
     fn engine_hold(&self) -> Result<Option<EngineHold>>;
 }
@@ -390,6 +423,21 @@ pub struct LeftBehind {
     pub session: SessionId,
     /// How many items still waited in it.
     pub items: usize,
+}
+
+/// A background process that is to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewBackground {
+    /// The turn that starts it.
+    pub turn: TurnId,
+    /// The command, whole.
+    pub command: String,
+    /// Where it is started.
+    pub folder: String,
+    /// Which process it is.
+    pub identity: ProcessIdentity,
+    /// How many of its session may live.
+    pub most: usize,
 }
 
 /// What an agent asks.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::{
-    self, AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext, Turn,
+    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Handle, SessionContext, Turn,
 };
 use switchboard::config::{
     AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
@@ -64,6 +64,7 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             tools: vec![],
             workdir: None,
             terminal_timeout: Duration::from_secs(60),
+            max_background: 8,
             max_steps: 50,
             facts: ModelFacts::default(),
             models: BTreeMap::new(),
@@ -83,6 +84,7 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             write_file: Policy::Ask,
             read_file: Policy::Auto,
             search_files: Policy::Auto,
+            process: Policy::Auto,
             acp: Policy::Ask,
             allow: vec![],
         },
@@ -158,6 +160,7 @@ pub struct Call {
     pub children: Option<Children>,
     /// Where it asks; else nobody answers.
     pub approvals: Option<Approvals>,
+    pub background: Option<BackgroundCalls>,
     /// The session's own folder.
     pub workdir: Option<PathBuf>,
 }
@@ -171,6 +174,7 @@ impl Call {
             steer: None,
             children: None,
             approvals: None,
+            background: None,
             workdir: None,
         }
     }
@@ -256,6 +260,7 @@ impl Call {
         Turn {
             children: self.children.unwrap_or(children),
             approvals: self.approvals.unwrap_or_else(|| Approvals::channel().0),
+            background: self.background.unwrap_or_else(|| BackgroundCalls::channel().0),
             id: TurnId(7),
             history: self.history,
             message: self.message,

@@ -4,10 +4,11 @@ use std::fs;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentError, AgentEvent, Children};
+use switchboard::agent::background::BackgroundCall;
+use switchboard::agent::{AgentError, AgentEvent, BackgroundCalls, Children};
 use switchboard::config::{AgentConfig, BackendKind, ToolName};
 use switchboard::domain::approval::{Always, Decision, Policy};
-use switchboard::domain::id::ItemId;
+use switchboard::domain::id::{ItemId, ProcessNumber};
 use switchboard::domain::session::Usage;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -52,6 +53,7 @@ pub fn tests() -> Vec<Trial> {
         real("tools_terminal_leaves_nothing_that_left_its_group", terminal_leavers),
         real("tools_terminal_runs_nothing_that_is_not_kept_first", terminal_not_kept),
         real("tools_terminal_shows_no_secret_of_the_environment", terminal_secrets),
+        real("tools_terminal_in_the_background_is_the_engines_to_start", terminal_in_the_background),
         real("tools_a_question_ends_with_its_turn", question_cancelled),
         real("tools_write_file_asks_with_the_whole_text_and_writes_it", writes_a_file),
     ]
@@ -655,6 +657,36 @@ async fn terminal_secrets() {
     assert!(!format!("{played:?}").contains(CANARY), "{output}");
     let sent = room.server.requests()[1].body.to_string();
     assert!(!sent.contains(CANARY), "{sent}");
+}
+
+async fn terminal_in_the_background() {
+    let arguments = json!({"command": "make serve", "background": true}).to_string();
+    let calls =
+        [("terminal", arguments.as_str()), ("process", r#"{"action":"wait","number":3,"seconds":9000}"#)];
+    let calls = calls.map(|(name, arguments)| calling(&[whole(0, "c-1", name, arguments)]));
+    let mut room = Room::with(calls.into_iter().chain([hello()])).await;
+    room.config.openai.tools = vec![ToolName::Terminal, ToolName::Process];
+    let (background, mut made) = BackgroundCalls::channel();
+    let (mut call, mut questions) = Call::new("hi").answered_by([Decision::Once]);
+    call.background = Some(background);
+    let folder = room.folder.path().canonicalize().unwrap();
+    let engine = async {
+        let start = made.recv().await.unwrap();
+        let command = "make serve".to_owned();
+        assert_eq!(start.call, BackgroundCall::Start { command, folder, most: 8 });
+        start.answer(Ok("it is number 3".to_owned()));
+        let wait = made.recv().await.unwrap();
+        assert_eq!(wait.call, BackgroundCall::Wait(ProcessNumber(3), std::time::Duration::from_secs(300)));
+        wait.answer(Err("there is none".to_owned()));
+    };
+    let backend = build(&room.config);
+    let (played, ()) = tokio::join!(call.play(&*backend), engine);
+    let question = questions.recv().await.unwrap();
+    assert_eq!(question.line(), "terminal in the background, beyond this turn: make serve");
+    assert_eq!(question.always, Always::of("make serve"));
+    let told: Vec<(bool, String)> =
+        results(&played).into_iter().map(|(_, ok, output)| (ok, output)).collect();
+    assert_eq!(told, [(true, "it is number 3".to_owned()), (false, "error: there is none".to_owned())]);
 }
 
 async fn question_cancelled() {

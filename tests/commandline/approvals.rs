@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::program::{Place, Serve};
 
 /// Looks again and again, a minute at most, until there is something to see.
-fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         if let Some(found) = look() {
@@ -83,6 +83,11 @@ fn a_scheduled_task_that_asks_is_denied_at_once_and_ends() {
 
 /// A model that runs one command and then says a word; whether the command asks is the settings' word.
 fn model(place: &Place, policy: &str, command: &str) -> std::net::TcpListener {
+    model_calling(place, policy, &json!({"command": command}))
+}
+
+/// The same with all that is said to `terminal`.
+pub(crate) fn model_calling(place: &Place, policy: &str, arguments: &Value) -> std::net::TcpListener {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let settings = format!(
@@ -90,10 +95,9 @@ fn model(place: &Place, policy: &str, command: &str) -> std::net::TcpListener {
          [agent.approvals]\nterminal = \"{policy}\"\n"
     );
     place.write("config.toml", settings.as_bytes());
-    let command = command.to_owned();
+    let arguments = arguments.to_string();
     let serving = listener.try_clone().unwrap();
     std::thread::spawn(move || {
-        let arguments = json!({"command": command}).to_string();
         let call = json!({"index": 0, "id": "c-1", "function": {"name": "terminal", "arguments": arguments}});
         let first = json!({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]});
         let then = json!({"choices": [{"delta": {"content": "done"}, "finish_reason": "stop"}]});
@@ -131,7 +135,7 @@ fn answer(mut stream: std::net::TcpStream, replies: &mut dyn Iterator<Item = Val
 }
 
 /// The processes that have these words in their command line.
-fn running(words: &str) -> usize {
+pub(crate) fn running(words: &str) -> usize {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
     lines.filter(|line| String::from_utf8_lossy(line).contains(words)).count()

@@ -12,6 +12,7 @@ use switchboard::domain::api::{
     EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
     TimelineRow,
 };
+use switchboard::domain::background::{StoppedBy, Which};
 use switchboard::domain::cron::merge::Firing;
 use switchboard::domain::cron::plan::{Open, Row};
 use switchboard::domain::cron::{
@@ -287,6 +288,11 @@ impl Model {
         let job = execution.job.clone();
         self.tell_job(&job, JobEvent::RunEnded { execution: id, state, why }, at);
         job
+    }
+
+    fn end_run_background(&mut self, id: ExecutionId, at: Time) -> Result<()> {
+        let Some(session) = self.execution_mut(id).session.clone() else { return Ok(()) };
+        self.stop_background(&session, Which::All, StoppedBy::RunEnded, at).map(|_| ())
     }
 
     fn deliver(&mut self, job: &JobId, id: ExecutionId, deliveries: &[Delivery]) {
@@ -660,6 +666,7 @@ impl JobTransitions for Model {
             && let Some(old) = self.at_key(&key)
         {
             let fresh = &run.message.fresh;
+            self.stop_background(&old, Which::All, StoppedBy::Reset, at)?;
             self.end_session(&old, EndReason::SessionReset, Clearing::New, fresh, at);
             self.make(&key, fresh, Some(old), None, Beginning::Fresh, at);
         }
@@ -694,6 +701,7 @@ impl JobTransitions for Model {
         if self.held(&end.claim).is_none() {
             return Ok(Held::Lost);
         }
+        self.end_run_background(id, end.at)?;
         let job = self.over(id, end.state, end.why.clone(), end.at);
         let execution = self.execution_mut(id);
         execution.output.clone_from(&end.output);
@@ -760,6 +768,7 @@ impl JobTransitions for Model {
                     let kept = self.execution_mut(execution.id);
                     kept.ended_at = Some(lived.max(began).min(heir.at));
                     kept.cut_with = Some(claim.owner.run.clone());
+                    self.end_run_background(execution.id, heir.at)?;
                     let targets = self.jobs.jobs[&job].definition().map(|it| it.deliver_to.clone());
                     let why_not = Err("it left no output document");
                     let made = deliveries(&targets.unwrap_or_default(), &Telling::Deliver, why_not, heir.at);

@@ -4,6 +4,8 @@
 
 mod alerts;
 mod approvals;
+mod background;
+mod background_model;
 mod conformance;
 mod conversations;
 mod files;

@@ -9,17 +9,18 @@ use switchboard::domain::alert::{
     boot_guard, left_waiting,
 };
 use switchboard::domain::api::{
-    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, QueueRow, RecoveryPage,
-    RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
+    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, ProcessRow, QueueRow,
+    RecoveryPage, RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
 };
 use switchboard::domain::approval::{Approval, Decision, Ending};
+use switchboard::domain::background::{self, BackgroundProcess, StoppedBy, Which, named};
 use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing, named_by, with_ours};
 use switchboard::domain::cron::JobId;
 use switchboard::domain::event::{Event, EventKind, Level, Middle, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
 use switchboard::domain::history::{Body, Entry, Summary, ToolResult};
 use switchboard::domain::id::{
-    ApprovalId, ChatType, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
+    ApprovalId, ChatType, ItemId, MessageId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId,
 };
 use switchboard::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason, Suspended};
 use switchboard::domain::process::{ChildProcess, Fate};
@@ -41,8 +42,8 @@ use switchboard::domain::session::{
 };
 use switchboard::domain::turn::{Begun, Outcome, Output, Reach, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
-    Accepted, Counts, Defaults, LeftBehind, NewApproval, NewGate, NewMessage, NewRun, Opened, Post, Queries,
-    Result, Stopped, StoreError, Transitions,
+    Accepted, Counts, Defaults, LeftBehind, NewApproval, NewBackground, NewGate, NewMessage, NewRun, Opened,
+    Post, Queries, Result, Stopped, StoreError, Transitions,
 };
 
 #[derive(Debug, Clone)]
@@ -64,6 +65,7 @@ pub(crate) struct Model {
     conversations: Vec<HostConversation>,
     drafts: BTreeMap<String, String>,
     processes: Vec<(ChildProcess, Time)>,
+    pub(crate) background: Vec<BackgroundProcess>,
     alerts: BTreeMap<AlertKey, Alert>,
     approvals: Vec<Approval>,
     allowed: Vec<(SessionId, String)>,
@@ -147,6 +149,7 @@ impl Default for Model {
             remembered: Vec::new(),
             summaries: BTreeMap::new(),
             processes: Vec::new(),
+            background: Vec::new(),
             alerts: BTreeMap::new(),
             approvals: Vec::new(),
             allowed: Vec::new(),
@@ -432,7 +435,11 @@ impl Model {
         if let Some(text) = self.kept_mut(session).notice.take() {
             self.entry(session, id, at, Body::Notice { text });
         }
-        for body in first {
+        let told = self.tell_ended_background(session, id);
+        let (words, lines) = first.into_iter().partition(|body| !matches!(body, Body::Notice { .. }));
+        let (words, lines): (Vec<Body>, Vec<Body>) = (words, lines);
+        let told = told.map(|text| Body::Told { text });
+        for body in lines.into_iter().chain(told).chain(words) {
             self.entry(session, id, at, body);
         }
         self.write_our_state(session, Writing::TurnBegins, at);
@@ -1145,20 +1152,31 @@ impl Model {
         Ok(())
     }
 
-    /// The children of turns that do not run.
+    pub(crate) fn session_of(&self, turn: TurnId) -> SessionId {
+        self.turn(turn).session.clone()
+    }
+
+    pub(crate) fn key_and_name(&self, session: &SessionId) -> (SessionKey, String) {
+        let session = &self.kept(session).session;
+        (session.key.clone(), session.name().to_owned())
+    }
+
+    /// The background processes, and the children of turns that do not run.
     fn background(&self, of: &Kept) -> Background {
         let works = |child: &ChildProcess| {
             self.turn(child.turn).session == of.session.id && of.running != Some(child.turn)
         };
-        let mut kept: Vec<_> = self.processes.iter().filter(|(child, _)| works(child)).collect();
-        kept.sort_by_key(|(child, at)| (*at, child.identity.pid));
-        let work: Vec<Work> = kept
-            .into_iter()
-            .map(|(child, at)| Work {
-                what: format!("{} (process group {})", child.program, child.identity.pid),
-                since: *at,
-            })
-            .collect();
+        let children = self.processes.iter().filter(|(child, _)| works(child)).map(|(child, at)| {
+            let pid = child.identity.pid;
+            (*at, pid, format!("{} (process group {pid})", child.program))
+        });
+        let live = self.live_background(&of.session.id);
+        let processes = live
+            .iter()
+            .map(|it| (it.began_at, it.identity.pid, format!("process {}", named(it.number, &it.line()))));
+        let mut kept: Vec<_> = processes.chain(children).collect();
+        kept.sort_by_key(|(at, pid, _)| (*at, *pid));
+        let work: Vec<Work> = kept.into_iter().map(|(since, _, what)| Work { what, since }).collect();
         if work.is_empty() { Background::None } else { Background::Active { work } }
     }
 
@@ -1451,6 +1469,34 @@ impl Transitions for Model {
         Ok(())
     }
 
+    fn keep_background(&mut self, new: &NewBackground, at: Time) -> Result<BackgroundProcess> {
+        self.keep_background(new, at)
+    }
+
+    fn stop_background(
+        &mut self,
+        session: &SessionId,
+        which: Which,
+        by: StoppedBy,
+        at: Time,
+    ) -> Result<Vec<BackgroundProcess>> {
+        self.stop_background(session, which, by, at)
+    }
+
+    fn end_background(
+        &mut self,
+        session: &SessionId,
+        number: ProcessNumber,
+        ended: &background::Ended,
+        at: Time,
+    ) -> Result<bool> {
+        self.end_background(session, number, ended, at)
+    }
+
+    fn prune_background(&mut self, before: Time, limit: usize) -> Result<usize> {
+        Ok(self.prune_background(before, limit))
+    }
+
     fn ask_approval(&mut self, new: &NewApproval, at: Time) -> Result<Approval> {
         if !self.running_turns().contains(&new.turn) {
             return nothing("the turn has ended; it asks nothing");
@@ -1635,21 +1681,23 @@ impl Transitions for Model {
         fresh: &SessionId,
         title: Option<&str>,
         at: Time,
-    ) -> Result<()> {
+    ) -> Result<Vec<BackgroundProcess>> {
         let old = self.at_key(key);
+        let mut stopped = Vec::new();
         if let Some(old) = &old {
             if let Some(turn) = self.kept(old).running {
                 self.cut(turn, StopCause::Reset, at);
             }
             let waiting = self.waiting(old);
             self.clear(old, &waiting, "cleared by /new", at);
+            stopped = self.stop_background(old, Which::All, StoppedBy::Reset, at)?;
             self.end_session(old, EndReason::SessionReset, Clearing::New, fresh, at);
         }
         if let Some(title) = title {
             self.title_taken(title, fresh)?;
         }
         self.make(key, fresh, old, title.map(str::to_owned), Beginning::Fresh, at);
-        Ok(())
+        Ok(stopped)
     }
 
     fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>> {
@@ -2304,6 +2352,10 @@ impl Queries for Model {
             (child.identity.pid, child.identity.started, child.identity.boot.clone())
         });
         Ok(kept)
+    }
+
+    fn background(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<ProcessRow>> {
+        Ok(self.background_rows(session, limit))
     }
 
     fn counts(&self) -> Result<Counts> {

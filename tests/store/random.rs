@@ -12,13 +12,14 @@ use std::path::Path;
 use switchboard::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert, RaisedBy, Subject};
 use switchboard::domain::api::{Direction, EventPage, FileTrouble};
 use switchboard::domain::approval::{Always, Answer as PersonsAnswer, Ending, Question};
+use switchboard::domain::background::{Ended, Exit, StoppedBy, Which};
 use switchboard::domain::cron::{
     ClaimKey, Counting, Definition, Delivery, DeliveryState, ExecutionState, JobId, Misfire, Overlap,
     SessionMode, Target,
 };
 use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
-use switchboard::domain::id::{ApprovalId, ExecutionId, ItemId, RunId, SessionId, TurnId};
+use switchboard::domain::id::{ApprovalId, ExecutionId, ItemId, ProcessNumber, RunId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, Item, ItemState, PutBack, Source};
@@ -27,8 +28,8 @@ use switchboard::domain::session::{AgentSession, ContextUse, HandleUse, Health, 
 use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
-    ExecutionEnd, JobQueries, JobsSeen, NewApproval, NewClaim, NewGate, NewMessage, Post, Queries, Result,
-    RunTurn, SeenFile, SeenRecord, StoreError, Tick, Transitions,
+    ExecutionEnd, JobQueries, JobsSeen, NewApproval, NewBackground, NewClaim, NewGate, NewMessage, Post,
+    Queries, Result, RunTurn, SeenFile, SeenRecord, StoreError, Tick, Transitions,
 };
 
 use crate::given::{at, key, message, rule, run};
@@ -61,6 +62,10 @@ enum Op {
     Look,
     KeepProcess { turn: usize, pid: u32 },
     SettleProcess { turn: usize, pid: u32, fate: Fate },
+    KeepBackground { turn: usize, pid: u32 },
+    StopBackground { session: usize, number: Option<i64>, by: StoppedBy },
+    EndBackground { session: usize, number: i64, exit: Exit },
+    PruneBackground { seconds: i64 },
     Ask { turn: usize, command: usize },
     Settle { approval: i64, ending: Ending },
     Probe,
@@ -147,6 +152,18 @@ fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![Just(Fate::Gone), Just(Fate::Killed), Just(Fate::Lives { why: "no".to_owned() })]
 }
 
+fn stopped_by() -> impl Strategy<Value = StoppedBy> {
+    prop_oneof![Just(StoppedBy::Operator), Just(StoppedBy::Agent)]
+}
+
+fn exit() -> impl Strategy<Value = Exit> {
+    prop_oneof![
+        (0..2).prop_map(|code| Exit::Code { code }),
+        Just(Exit::Signal { signal: 9 }),
+        Just(Exit::Unknown { why: "nobody saw it".to_owned() }),
+    ]
+}
+
 fn ending() -> impl Strategy<Value = Ending> {
     prop_oneof![
         2 => Just(Ending::Answered(PersonsAnswer::Once)),
@@ -208,6 +225,12 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Look),
         2 => (n(), 0..4_u32).prop_map(|(turn, pid)| Op::KeepProcess { turn, pid }),
         1 => (n(), 0..4_u32, fate()).prop_map(|(turn, pid, fate)| Op::SettleProcess { turn, pid, fate }),
+        4 => (n(), 10..14_u32).prop_map(|(turn, pid)| Op::KeepBackground { turn, pid }),
+        2 => (n(), proptest::option::of(1..4_i64), stopped_by())
+            .prop_map(|(session, number, by)| Op::StopBackground { session, number, by }),
+        3 => (n(), 1..4_i64, exit())
+            .prop_map(|(session, number, exit)| Op::EndBackground { session, number, exit }),
+        1 => (0..100_i64).prop_map(|seconds| Op::PruneBackground { seconds }),
         5 => (n(), n()).prop_map(|(turn, command)| Op::Ask { turn, command }),
         4 => (0..9_i64, ending()).prop_map(|(approval, ending)| Op::Settle { approval, ending }),
         3 => Just(Op::Probe),
@@ -424,7 +447,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         }
         Op::New { key: n, titled } => store
             .reset_session(&key(KEYS[n % KEYS.len()]), &fresh, titled.then_some("t1"), now)
-            .map(|()| String::new()),
+            .map(|stopped| format!("{stopped:?}")),
         Op::Switch { key: n, session: wanted } => {
             let left = store.switch_session(&key(KEYS[n % KEYS.len()]), &session(*wanted), now);
             left.map(|left| format!("{left:?}"))
@@ -450,6 +473,26 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             Some(turn) => store.settle_process(&child(turn, *pid), fate, now).map(|()| String::new()),
             None => said(String::new()),
         },
+        Op::KeepBackground { turn, pid } => {
+            let turn = pick(&c.running, *turn).or(pick(&c.turns, *turn)).unwrap_or(TurnId(1));
+            let ChildProcess { identity, .. } = child(turn, *pid);
+            let (command, folder) = (format!("sleep {}", c.step), "/srv".to_owned());
+            let new = NewBackground { turn, command, folder, identity, most: 2 };
+            store.keep_background(&new, now).map(|kept| format!("{kept:?}"))
+        }
+        Op::StopBackground { session: n, number, by } => {
+            let which = number.map_or(Which::All, |number| Which::One(ProcessNumber(number)));
+            let stopped = store.stop_background(&session(*n), which, *by, now);
+            stopped.map(|stopped| format!("{stopped:?}"))
+        }
+        Op::EndBackground { session: n, number, exit } => {
+            let ended = Ended { at: now, exit: exit.clone() };
+            let ended = store.end_background(&session(*n), ProcessNumber(*number), &ended, now);
+            ended.map(|ended| ended.to_string())
+        }
+        Op::PruneBackground { seconds } => {
+            store.prune_background(at(*seconds), 2).map(|count| count.to_string())
+        }
         Op::Ask { turn, command } => {
             let turn = pick(&c.running, *turn).or(pick(&c.turns, *turn)).unwrap_or(TurnId(1));
             let new = NewApproval { turn, question: question(*command), denies_at: at(c.seconds + 600) };
@@ -637,6 +680,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:#?}", queries.alerts_to_tell(3)?),
         format!("{:?}", queries.host_conversations(5)?),
         format!("{:?}", queries.processes()?),
+        format!("{:#?}", queries.background(None, 4)?),
         format!("{:?}", queries.resolve_session("t1", 5)?),
         format!("{:#?}", queries.recovery(None, 4)?),
         format!("{:?}", queries.report(None)?),
@@ -667,6 +711,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
     }
     for session in sessions {
         all.push(format!("{:#?}", queries.session_queue(session)?));
+        all.push(format!("{:#?}", queries.background(Some(session), 9)?));
         let page = queries.conversation(session, None, 4)?;
         if let Some(first) = page.entries.first() {
             all.push(format!("{:#?}", queries.conversation(session, Some(first.id), 3)?));

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use switchboard::agent::{
-    AgentError, AgentEvent, Approvals, Backend, Children, Handle, SessionContext, Turn,
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Handle, SessionContext, Turn,
 };
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
@@ -56,6 +56,8 @@ pub struct Played {
     pub handle: usize,
     /// Where the turn asks a person.
     pub approvals: Approvals,
+    /// Where the turn asks for background processes.
+    pub background: BackgroundCalls,
     output: mpsc::Sender<AgentEvent>,
     end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,
@@ -256,6 +258,7 @@ impl Handle for ScriptedHandle {
             history: turn.history,
             handle: self.number,
             approvals: turn.approvals,
+            background: turn.background,
             output,
             end,
             cancel,

@@ -138,6 +138,7 @@ impl World {
             cron: setup.cron,
             home: Home::resolve(Some(home.path())).unwrap(),
             key_variables: vec!["OPENAI_API_KEY".to_owned()],
+            keeper: PathBuf::from(env!("CARGO_BIN_EXE_switchboard")),
         };
         let engine = Engine::start(parts, setup.start_up).await.unwrap();
         let updates = engine.subscribe();
@@ -330,6 +331,7 @@ impl World {
             Body::Reasoning { text, .. } => format!("thinks: {text}"),
             Body::Tool { name, result, .. } => format!("tool: {name} {}", result.is_some()),
             Body::Resume { .. } => "told to go on".to_owned(),
+            Body::Told { text } => format!("told: {text}"),
             Body::Notice { text } => format!("notice: {text}"),
             Body::Ended { outcome } => format!("ended: {:?}", outcome.state()),
         };

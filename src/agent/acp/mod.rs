@@ -260,7 +260,7 @@ impl AcpHandle {
     /// Starts the agent, and takes its session up again where there was one that it knows.
     async fn begin(&self, turn: &Turn) -> Result<Live, AgentError> {
         let home = (HOME, self.settings.home.display().to_string());
-        let place = process::place(&self.context, turn.id).into_iter().chain([home]);
+        let place = process::place(&self.context.id, turn.id).into_iter().chain([home]);
         let connection = start(&self.program, place)?;
         keep(&connection, turn).await?;
         connection.let_work()?;

@@ -44,7 +44,7 @@ pub(super) async fn start(
     };
     let arguments = program.arguments.iter().map(|argument| with_history(argument, history.as_ref()));
     let model = session.model.iter().map(|model| (MODEL, model.clone()));
-    let child = program.start(arguments, process::place(session, turn).into_iter().chain(model))?;
+    let child = program.start(arguments, process::place(&session.id, turn).into_iter().chain(model))?;
     Ok(Running { child, _history: history })
 }
 

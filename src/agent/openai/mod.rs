@@ -74,7 +74,12 @@ impl OpenAiBackend {
             key_files: keys.files.clone(),
         };
         let terminal = Terminal { limit: config.terminal_timeout, key_variables: keys.variables.clone() };
-        let tools = Settings { places, terminal, approvals: approvals.clone() };
+        let tools = Settings {
+            places,
+            terminal,
+            approvals: approvals.clone(),
+            max_background: config.max_background,
+        };
         Ok(Self { connection: Arc::new(connection), tools })
     }
 }

@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::plan::{Act, Pace, Plan, Stops, Tool};
 use self::stage::Stage;
-use super::{AgentError, AgentEvent, Approvals, Backend, Handle, SessionContext, Turn};
+use super::background::BackgroundCall;
+use super::{AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Handle, SessionContext, Turn};
 use crate::domain::Time;
 use crate::domain::approval::{Always, Question};
 use crate::domain::event::excerpt;
@@ -87,6 +88,7 @@ async fn play(
         began_at: turn.began_at,
         started: Instant::now(),
         approvals: turn.approvals,
+        background: turn.background,
     };
     let mut stage = Stage::new(output, cancel, turn.steer, plan.pace);
     stage.send(AgentEvent::Model("practice".to_owned())).await?;
@@ -116,6 +118,7 @@ struct Scene {
     began_at: Time,
     started: Instant,
     approvals: Approvals,
+    background: BackgroundCalls,
 }
 
 impl Scene {
@@ -168,6 +171,7 @@ impl Scene {
             }
             Act::Call(tool) => self.call(index, *tool, stage).await,
             Act::AskToRun(command) => self.ask_to_run(index, command, stage).await,
+            Act::Background => self.start_in_background(index, stage).await,
             Act::Write(lines) => write_lines(*lines, stage).await,
             Act::Recall => stage.say(&self.recall()).await,
             Act::Help => stage.say(&format!("You can ask me: {}\n", plan::HELP)).await,
@@ -231,6 +235,25 @@ impl Scene {
         };
         stage.send(AgentEvent::ToolResult { call, ok, output: output.clone() }).await?;
         stage.say(&format!("I asked to run a command: {output}.\n")).await
+    }
+
+    /// The one thing that it really runs, and that does nothing.
+    async fn start_in_background(&self, index: usize, stage: &mut Stage) -> Result<(), AgentError> {
+        const SLEEP: &str = "sleep 600";
+        const MOST: usize = 8;
+        let call = format!("practice_{}", index + 1);
+        let arguments = serde_json::json!({ "command": SLEEP, "background": true }).to_string();
+        stage
+            .send(AgentEvent::ToolCall { call: call.clone(), name: "terminal".to_owned(), arguments })
+            .await?;
+        let start =
+            BackgroundCall::Start { command: SLEEP.to_owned(), folder: std::env::temp_dir(), most: MOST };
+        let (ok, output) = match self.background.call(start).await {
+            Ok(words) => (true, words),
+            Err(why) => (false, why),
+        };
+        stage.send(AgentEvent::ToolResult { call, ok, output: output.clone() }).await?;
+        stage.say(&format!("I asked for a command in the background: {output}\n")).await
     }
 
     fn recall(&self) -> String {

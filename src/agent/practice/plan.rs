@@ -24,6 +24,8 @@ pub(super) enum Act {
     Call(Tool),
     /// Asks whether it may run a command, and runs nothing.
     AskToRun(String),
+    /// Starts a command that sleeps in the background.
+    Background,
     /// Writes that many lines as fast as they are taken.
     Write(u32),
     /// Tells all that it was told in this memory.
@@ -67,7 +69,7 @@ pub(super) enum Pace {
 
 /// The instructions, for people.
 pub(super) const HELP: &str = "\
-say TEXT · ask to run COMMAND (nothing is run) · take N seconds · stream slowly · think · call a tool · call the clock · write N lines · long · \
+say TEXT · ask to run COMMAND (nothing is run) · take N seconds · stream slowly · think · call a tool · call the clock · start something in the background (it sleeps for ten minutes) · write N lines · long · \
 what do you remember · fail · crash · hang · hang hard (a stop is ignored) · help. \
 Join them with commas or \"then\": think, call a tool, take 5 seconds, then fail.";
 
@@ -145,6 +147,7 @@ fn read_clause(clause: &str) -> Option<Clause> {
         ["call", "tool"] | ["call" | "use", "count_words"] | ["count", "words"] => {
             Act::Call(Tool::CountWords)
         }
+        ["start", "something", "in", "background"] => Act::Background,
         ["call" | "use", "clock"] | ["what", "time", "is", "it"] => Act::Call(Tool::Clock),
         ["long"] | ["long", "answer"] => Act::Write(LONG_ANSWER_LINES),
         ["write", number, "line" | "lines"] => Act::Write(read_number(number)?.min(MOST_LINES)),
@@ -199,6 +202,7 @@ mod tests {
             ("take 2 minutes", seconds(120)),
             ("take 250 ms", Act::Take(Duration::from_millis(250))),
             ("take 4000000000 minutes", Act::Take(LONGEST_TAKE)),
+            ("start something in the background", Act::Background),
             ("think", Act::Think),
             ("call a tool", Act::Call(Tool::CountWords)),
             ("Call the clock!", Act::Call(Tool::Clock)),

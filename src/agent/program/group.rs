@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// How long a program may take to end after SIGTERM.
-const GRACE: Duration = Duration::from_secs(3);
+pub(in crate::agent) const GRACE: Duration = Duration::from_secs(3);
 
 /// The process group that a child leads. Dropping it kills what is left of the group.
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 //! that can go wrong with a call is an answer to the model, which may then do better.
 
 mod output;
+mod process;
 mod read_file;
 mod search_files;
 mod terminal;
@@ -18,12 +19,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::background::BackgroundCall;
 use super::{SessionContext, Turn};
 use crate::config::{ApprovalsConfig, ToolName};
 use crate::domain::approval::{Always, Question, Verdict, verdict};
 use crate::domain::event::excerpt;
 
 pub(super) use self::terminal::Terminal;
+use self::terminal::{Command, Runs};
 pub(super) use self::workdir::Places;
 use self::workdir::Workdir;
 
@@ -43,6 +46,8 @@ enum Does {
     Files(fn(Value, &Workdir, &CancellationToken) -> Result<String, ToolError>),
     /// It runs a command.
     Command,
+    /// It asks for the session's background processes.
+    Process,
 }
 
 /// One value that a tool takes.
@@ -58,6 +63,10 @@ enum Kind {
     Text,
     /// A whole number from 1.
     Count,
+    /// Yes or no.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +75,8 @@ enum Need {
     Optional,
 }
 
-const TABLE: &[Tool] = &[read_file::TOOL, search_files::TOOL, write_file::TOOL, terminal::TOOL];
+const TABLE: &[Tool] =
+    &[read_file::TOOL, search_files::TOOL, write_file::TOOL, terminal::TOOL, process::TOOL];
 
 impl Tool {
     /// Its parameters as a JSON schema.
@@ -79,6 +89,8 @@ impl Tool {
                 let schema = match kind {
                     Kind::Text => json!({"type": "string", "description": about}),
                     Kind::Count => json!({"type": "integer", "minimum": 1, "description": about}),
+                    Kind::Flag => json!({"type": "boolean", "description": about}),
+                    Kind::Word(words) => json!({"type": "string", "enum": words, "description": about}),
                 };
                 ((*name).to_owned(), schema)
             })
@@ -117,6 +129,8 @@ pub(super) struct Settings {
     pub(super) terminal: Terminal,
     /// Which of them ask first.
     pub(super) approvals: ApprovalsConfig,
+    /// How many background processes of one session may live.
+    pub(super) max_background: usize,
 }
 
 impl Tools {
@@ -147,9 +161,18 @@ impl Tools {
         match tool.does {
             Does::Files(run) => on_a_thread(run, arguments, workdir).await,
             Does::Command => {
-                let command = terminal::command(&arguments)?;
-                self.settings.terminal.run(&command, workdir.root(), &self.session, turn).await
+                let Command { command, runs } = terminal::command(&arguments)?;
+                match runs {
+                    Runs::InTurn => {
+                        self.settings.terminal.run(&command, workdir.root(), &self.session, turn).await
+                    }
+                    Runs::InBackground => {
+                        let (folder, most) = (workdir.root().to_path_buf(), self.settings.max_background);
+                        background(turn, BackgroundCall::Start { command, folder, most }).await
+                    }
+                }
             }
+            Does::Process => background(turn, process::call(arguments)?).await,
         }
     }
 
@@ -166,21 +189,27 @@ impl Tools {
             ToolName::Terminal => Some(terminal::command(arguments)?),
             _ => None,
         };
-        match verdict(approvals.of(tool.name), command.as_deref(), &approvals.allow) {
+        let line = command.as_ref().map(|command| command.command.as_str());
+        match verdict(approvals.of(tool.name), line, &approvals.allow) {
             Verdict::Run => return Ok(()),
             Verdict::Refuse => return Err(ToolError::Banned { tool: tool.name.word() }),
             Verdict::Ask => {}
         }
-        let always = match &command {
-            Some(command) => Always::of(command),
+        let always = match line {
+            Some(line) => Always::of(line),
             None => Always::NotOffered { why: "each file is asked about".to_owned() },
         };
-        let what = match (command, tool.name) {
-            (Some(command), _) => command,
-            (None, ToolName::WriteFile) => write_file::described(arguments, workdir)?,
-            (None, _) => arguments.to_string(),
+        let (name, what) = match (command, tool.name) {
+            (Some(Command { command, runs: Runs::InBackground }), name) => {
+                (format!("{} in the background, beyond this turn", name.word()), command)
+            }
+            (Some(Command { command, runs: Runs::InTurn }), name) => (name.word().to_owned(), command),
+            (None, name @ ToolName::WriteFile) => {
+                (name.word().to_owned(), write_file::described(arguments, workdir)?)
+            }
+            (None, name) => (name.word().to_owned(), arguments.to_string()),
         };
-        let (tool, folder) = (tool.name.word().to_owned(), workdir.root().display().to_string());
+        let (tool, folder) = (name, workdir.root().display().to_string());
         let decision = turn.approvals.ask(Question { tool, what, folder, always }).await;
         decision.refusal().map_or(Ok(()), |refusal| Err(ToolError::NotAllowed(refusal)))
     }
@@ -192,6 +221,11 @@ impl Tools {
             ToolError::Unknown { name: excerpt(name), names: names.join(", ") }
         })
     }
+}
+
+/// Has the engine carry a call about background processes out.
+async fn background(turn: &Turn, call: BackgroundCall) -> Result<String, ToolError> {
+    turn.background.call(call).await.map_err(ToolError::Background)
 }
 
 /// Works away from the threads that must not wait. Dropping the future stops the work.
@@ -327,6 +361,9 @@ pub(super) enum ToolError {
         /// What it had written.
         output: String,
     },
+    /// What was asked of background processes can't be.
+    #[error("{0}")]
+    Background(String),
     /// The turn was stopped.
     #[error("stopped")]
     Stopped,
@@ -356,7 +393,7 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{Approvals, Children};
+    use crate::agent::{Approvals, BackgroundCalls, Children};
     use crate::config::Config;
     use crate::domain::Time;
     use crate::domain::id::{SessionId, SessionKey, TurnId};
@@ -372,6 +409,7 @@ mod tests {
             places: Places { workdir: path.clone(), home: path.join("home"), key_files: Vec::new() },
             terminal: Terminal { limit: Duration::from_secs(60), key_variables: Vec::new() },
             approvals: Config::default().agent.approvals,
+            max_background: 8,
         };
         Tools::new(names, session, settings)
     }
@@ -386,6 +424,7 @@ mod tests {
             steer: mpsc::channel(1).1,
             children: Children::channel().0,
             approvals: Approvals::channel().0,
+            background: BackgroundCalls::channel().0,
         }
     }
 
@@ -409,13 +448,16 @@ mod tests {
             let arguments = Value::Object(arguments.clone());
             match tool.does {
                 Does::Files(run) => run(arguments, &workdir, &CancellationToken::new()),
-                Does::Command => terminal::command(&arguments),
+                Does::Command => terminal::command(&arguments).map(|command| command.command),
+                Does::Process => process::call(arguments).map(|_| String::new()),
             }
         };
         for tool in TABLE {
             let value = |parameter: &Parameter| match parameter.kind {
                 Kind::Text => json!("a"),
                 Kind::Count => json!(1),
+                Kind::Flag => json!(true),
+                Kind::Word(words) => json!(words[0]),
             };
             let all: Map<String, Value> = tool
                 .parameters

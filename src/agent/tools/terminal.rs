@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{self, Child, ChildStdout};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -34,13 +34,21 @@ const CALL: &str = "SWITCHBOARD_CALL";
 
 pub(super) const TOOL: Tool = Tool {
     name: ToolName::Terminal,
-    about: "Runs a command with /bin/sh in the working directory and gives what it writes. Its standard input is empty. What it starts ends with it.",
-    parameters: &[Parameter {
-        name: "command",
-        about: "The command, as in a shell.",
-        kind: Kind::Text,
-        need: Need::Required,
-    }],
+    about: "Runs a command with /bin/sh in the working directory and gives what it writes. Its standard input is empty. What it starts ends with it. In the background it gives its number at once and goes on after your answer, until it ends, is killed or the session is reset; the tool process looks after it.",
+    parameters: &[
+        Parameter {
+            name: "command",
+            about: "The command, as in a shell.",
+            kind: Kind::Text,
+            need: Need::Required,
+        },
+        Parameter {
+            name: "background",
+            about: "Whether it goes on in the background: for servers, watchers and long work.",
+            kind: Kind::Flag,
+            need: Need::Optional,
+        },
+    ],
     does: Does::Command,
 };
 
@@ -57,14 +65,31 @@ pub(in crate::agent) struct Terminal {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     command: String,
+    background: Option<bool>,
+}
+
+/// A command that is called.
+pub(super) struct Command {
+    pub(super) command: String,
+    pub(super) runs: Runs,
+}
+
+/// How long a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// The turn waits for it, and it ends with the turn.
+    InTurn,
+    /// It goes on in the background.
+    InBackground,
 }
 
 /// The command that is called.
-pub(super) fn command(arguments: &Value) -> Result<String, ToolError> {
-    let Arguments { command } = typed(ToolName::Terminal, arguments.clone())?;
+pub(super) fn command(arguments: &Value) -> Result<Command, ToolError> {
+    let Arguments { command, background } = typed(ToolName::Terminal, arguments.clone())?;
+    let runs = if background == Some(true) { Runs::InBackground } else { Runs::InTurn };
     match command.contains('\0') {
         true => Err(ToolError::NotStarted("a command can't have a NUL in it".to_owned())),
-        false => Ok(command),
+        false => Ok(Command { command, runs }),
     }
 }
 
@@ -102,11 +127,11 @@ impl Terminal {
         turn: &Turn,
         mark: &str,
     ) -> std::io::Result<Child> {
-        let mut shell = Command::new(SHELL);
+        let mut shell = process::Command::new(SHELL);
         hide_secrets(&mut shell, &self.key_variables);
         shell
             .args(["-c", WAIT, SHELL, command])
-            .envs(place(session, turn.id))
+            .envs(place(&session.id, turn.id))
             .env(CALL, mark)
             .current_dir(folder)
             .stdin(Stdio::piped())

@@ -266,7 +266,11 @@ impl Conversation {
     fn usual_fold(&self, body: &Body) -> Fold {
         match body {
             Body::Tool { .. } | Body::Reasoning { .. } | Body::Resume { .. } => self.all,
-            Body::User { .. } | Body::Agent { .. } | Body::Notice { .. } | Body::Ended { .. } => Fold::Open,
+            Body::User { .. }
+            | Body::Agent { .. }
+            | Body::Notice { .. }
+            | Body::Told { .. }
+            | Body::Ended { .. } => Fold::Open,
         }
     }
 }
@@ -309,7 +313,7 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
                 at: result.at,
             }),
         },
-        Body::Resume { text } => ShownBody::Told { text: clean(text) },
+        Body::Resume { text } | Body::Told { text } => ShownBody::Told { text: clean(text) },
         Body::Notice { text } => ShownBody::Notice { text: clean(text) },
         Body::Ended { outcome } => match outcome {
             Outcome::Done => ShownBody::System { text: "answered".to_owned(), failed: false },

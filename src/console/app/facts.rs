@@ -14,6 +14,7 @@ use crate::domain::id::SessionId;
 use crate::domain::marker::{Clearing, Marker};
 use crate::domain::queue::{Gate, ItemState, Lane, ordinal};
 use crate::domain::recovery::{RecoveryState, Verdict};
+use crate::domain::reset::Background;
 use crate::domain::sanitize::one_line;
 use crate::domain::session::{Hold, HoldReason, Usage};
 use crate::domain::spending::money;
@@ -40,6 +41,7 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
         }
     }
     facts.push(("next", next(row)));
+    facts.extend(background(model, &row.row.background).map(|words| ("background", words)));
     if let Some(forecast) = &row.row.forecast {
         facts.push(("reset", one_line(&forecast.words(model.as_of(), model.zone)).into_owned()));
     }
@@ -83,6 +85,19 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
         facts.push(("left there", format!("what still waited in {from} at its reset; {key} moves it here")));
     }
     facts
+}
+
+/// What works in a session's background.
+fn background(model: &Model, background: &Background) -> Option<String> {
+    let words = match background {
+        Background::None => return None,
+        Background::Active { work } => {
+            let works: Vec<String> = work.iter().map(|work| work.words(model.as_of())).collect();
+            format!("{}; /kill N ends one", works.join(", "))
+        }
+        Background::Unknown { why } => format!("unknown, which counts as active: {why}"),
+    };
+    Some(one_line(&words).into_owned())
 }
 
 /// What there is to know about an item.
@@ -438,7 +453,7 @@ fn what(entry: &Shown) -> &'static str {
         ShownBody::Reasoning { .. } => "what the model thought before it answered",
         ShownBody::Tool { .. } => "a tool call of the agent",
         ShownBody::Notice { .. } => "a line of the system, which no agent reads",
-        ShownBody::Told { .. } => "what the system told the agent, so that it goes on",
+        ShownBody::Told { .. } => "what the system told the agent",
         ShownBody::System { .. } => "how the turn ended",
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::Time;
 use crate::domain::agent::Roster;
 use crate::domain::alert::Alert;
 use crate::domain::approval::Approval;
+use crate::domain::background::BackgroundProcess;
 use crate::domain::conversation::HostConversation;
 use crate::domain::cron::JobId;
 use crate::domain::event::{Event, Level};
@@ -113,6 +114,13 @@ pub enum Query {
         /// Since when; none: since a console was last used.
         since: Option<Time>,
     },
+    /// Background processes: those that live first, then the last that ended.
+    Processes {
+        /// Of which session; none: of all.
+        session: Option<SessionId>,
+        /// At most so many.
+        limit: usize,
+    },
     /// The open alerts, acknowledged ones too, the last raised first.
     Alerts {
         /// At most so many.
@@ -189,6 +197,8 @@ pub enum Answer {
     Recovery(Box<RecoveryPage>),
     /// To [`Query::Report`].
     Report(Box<Report>),
+    /// To [`Query::Processes`].
+    Processes(Vec<ProcessRow>),
     /// To [`Query::Alerts`].
     Alerts(Vec<Alert>),
     /// To [`Query::HostConversations`].
@@ -500,6 +510,25 @@ pub struct QueueRow {
     pub position: Option<usize>,
     /// Why it does not move, if something else than its turn holds it.
     pub held: Option<String>,
+}
+
+/// A background process with the session that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessRow {
+    /// The process.
+    #[serde(flatten)]
+    pub process: BackgroundProcess,
+    /// The session's key.
+    pub key: SessionKey,
+    /// What a person calls the session.
+    pub session_name: String,
+}
+
+impl ProcessRow {
+    /// What it is called among those of all sessions: `3 (make test) of release notes`.
+    pub fn name(&self) -> String {
+        format!("{} of {}", self.process.name(), self.session_name)
+    }
 }
 
 /// A message that a search found.

@@ -100,7 +100,8 @@ impl Block {
 }
 
 impl Work {
-    fn words(&self, now: Time) -> String {
+    /// It, with its age.
+    pub fn words(&self, now: Time) -> String {
         format!("{} ({})", self.what, lasted(self.since, now))
     }
 }

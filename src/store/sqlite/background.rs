@@ -1,10 +1,12 @@
-//! What works in a session's background: child processes that outlived their turns.
+//! What works in a session's background: its background processes, and children of turns that outlived those.
 
 use rusqlite::{Connection, Row};
 
 use super::columns::time;
 use super::sql;
-use crate::domain::id::SessionId;
+use crate::domain::background::named;
+use crate::domain::event::excerpt;
+use crate::domain::id::{ProcessNumber, SessionId};
 use crate::domain::reset::{Background, Work};
 use crate::store::{Result, StoreError};
 
@@ -12,7 +14,10 @@ use crate::store::{Result, StoreError};
 pub(super) fn background(connection: &Connection, session: &SessionId) -> Result<Background> {
     let work = sql::rows(
         connection,
-        "SELECT program, process_group, at FROM processes
+        "SELECT number, command AS what, process_group, began_at AS at FROM background
+         WHERE session = ?1 AND ended_at IS NULL
+         UNION ALL
+         SELECT NULL, program, process_group, at FROM processes
          WHERE session = ?1 AND turn IS NOT (SELECT running_turn FROM sessions WHERE id = ?1)
          ORDER BY at, process_group",
         (session,),
@@ -27,6 +32,10 @@ pub(super) fn background(connection: &Connection, session: &SessionId) -> Result
 }
 
 fn work(row: &Row<'_>) -> rusqlite::Result<Work> {
-    let (program, group): (String, i64) = (row.get("program")?, row.get("process_group")?);
-    Ok(Work { what: format!("{program} (process group {group})"), since: time(row, "at")? })
+    let what: String = row.get("what")?;
+    let what = match row.get::<_, Option<ProcessNumber>>("number")? {
+        Some(number) => format!("process {}", named(number, &excerpt(&what))),
+        None => format!("{what} (process group {})", row.get::<_, i64>("process_group")?),
+    };
+    Ok(Work { what, since: time(row, "at")? })
 }

@@ -9,11 +9,13 @@ use crate::domain::Time;
 use crate::domain::agent::AgentName;
 use crate::domain::alert::{Alert, AlertKey, Told};
 use crate::domain::approval::Approval;
+use crate::domain::background::{BackgroundProcess, Ended, StoppedBy};
 use crate::domain::cron::{DeliveryState, ExecutionState, How, JobId, Overlap};
 use crate::domain::id::{
-    ApprovalId, ExecutionId, ItemId, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
+    ApprovalId, ExecutionId, ItemId, MessageId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId,
 };
 use crate::domain::marker::{Marker, ResumePending, ResumeReason, SuspendReason, Suspended};
+use crate::domain::process::ProcessIdentity;
 use crate::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
 use crate::domain::reset::ResetReason;
 use crate::domain::session::{EndReason, Health, HoldReason};
@@ -84,6 +86,7 @@ words!(StopCause {
     Replaced = "replaced",
 });
 
+words!(StoppedBy { Operator = "operator", Agent = "agent", Reset = "reset", RunEnded = "run_ended" });
 words!(How { OnTime = "on_time", Late = "late", CatchUp = "catch_up", RunNow = "run_now" });
 
 macro_rules! row_ids {
@@ -102,7 +105,7 @@ macro_rules! row_ids {
     )+};
 }
 
-row_ids!(ApprovalId, ItemId, TurnId, MessageId, Seq, ExecutionId);
+row_ids!(ApprovalId, ItemId, TurnId, MessageId, ProcessNumber, Seq, ExecutionId);
 
 macro_rules! names {
     ($($type:ident),+) => {$(
@@ -253,6 +256,30 @@ pub(super) fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         asked_at: time(row, "asked_at")?,
         denies_at: time(row, "denies_at")?,
         decision: kept_json(row, "decision")?,
+    })
+}
+
+/// Reads a background process from a row with all columns of `background`.
+pub(super) fn background_process(row: &Row<'_>) -> rusqlite::Result<BackgroundProcess> {
+    let ended = match (optional_time(row, "ended_at")?, kept_json(row, "exit")?) {
+        (Some(at), Some(exit)) => Some(Ended { at, exit }),
+        _ => None,
+    };
+    Ok(BackgroundProcess {
+        session: row.get("session")?,
+        number: row.get("number")?,
+        turn: row.get("turn")?,
+        command: row.get("command")?,
+        folder: row.get("folder")?,
+        identity: ProcessIdentity {
+            pid: row.get("process_group")?,
+            boot: row.get("boot")?,
+            started: row.get("started")?,
+        },
+        began_at: time(row, "began_at")?,
+        stopped_by: row.get("stopped_by")?,
+        ended,
+        told_in: row.get("told_in")?,
     })
 }
 

@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0014.sql"),
     include_str!("migrations/0015.sql"),
     include_str!("migrations/0016.sql"),
+    include_str!("migrations/0017.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -101,6 +101,7 @@ fn body(row: &Row<'_>) -> rusqlite::Result<Body> {
             },
         },
         "resume" => Body::Resume { text: text()? },
+        "told" => Body::Told { text: text()? },
         "notice" => Body::Notice { text: text()? },
         "ended" => Body::Ended { outcome: outcome(row)? },
         other => {

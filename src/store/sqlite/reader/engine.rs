@@ -1,8 +1,9 @@
 //! The header's counts, the operator's hold, and what composers hold.
 
-use super::super::columns::time;
+use super::super::columns::{background_process, time};
+use super::super::sql::at_most;
 use super::Reader;
-use crate::domain::api::{ComposerMemory, EngineHold};
+use crate::domain::api::{ComposerMemory, EngineHold, ProcessRow};
 use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::process::{ChildProcess, ProcessIdentity};
 use crate::domain::session::SessionState;
@@ -56,6 +57,20 @@ impl Reader<'_> {
                 };
                 let child = ChildProcess { turn: row.get("turn")?, program: row.get("program")?, identity };
                 Ok((row.get("session")?, child))
+            },
+        )
+    }
+
+    pub(super) fn background(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<ProcessRow>> {
+        self.rows(
+            "SELECT b.*, s.key, s.title FROM background b JOIN sessions s ON s.id = b.session
+             WHERE ?1 IS NULL OR b.session = ?1
+             ORDER BY b.ended_at IS NOT NULL, b.ended_at DESC, b.began_at, b.session, b.number LIMIT ?2",
+            (session, at_most(limit)),
+            |row| {
+                let (key, title): (SessionKey, Option<String>) = (row.get("key")?, row.get("title")?);
+                let session_name = title.unwrap_or_else(|| key.parts().chat_id.to_owned());
+                Ok(ProcessRow { process: background_process(row)?, key, session_name })
             },
         )
     }

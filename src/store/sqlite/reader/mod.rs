@@ -18,7 +18,7 @@ use super::{columns, sql};
 use crate::domain::Time;
 use crate::domain::alert::Alert;
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, QueueRow, RecoveryPage, Report,
+    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, ProcessRow, QueueRow, RecoveryPage, Report,
     SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::approval::Approval;
@@ -176,6 +176,10 @@ impl Queries for Reader<'_> {
 
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {
         self.processes()
+    }
+
+    fn background(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<ProcessRow>> {
+        self.background(session, limit)
     }
 
     fn engine_hold(&self) -> Result<Option<EngineHold>> {

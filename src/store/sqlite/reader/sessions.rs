@@ -25,7 +25,9 @@ macro_rules! session_where {
                  (SELECT count(*) FROM items
                   WHERE session = s.id AND state = 'waiting' AND lane = 'queue') AS queued,
                  EXISTS (SELECT 1 FROM processes
-                         WHERE session = s.id AND turn IS NOT s.running_turn) AS has_work
+                         WHERE session = s.id AND turn IS NOT s.running_turn)
+                 OR EXISTS (SELECT 1 FROM background
+                            WHERE session = s.id AND ended_at IS NULL) AS has_work
              FROM sessions s LEFT JOIN turns t ON t.id = s.running_turn
              WHERE ",
             $condition

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod approvals;
+mod background;
 mod conversations;
 mod drafts;
 mod engine;
@@ -33,15 +34,16 @@ use crate::domain::agent::AgentName;
 use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::Direction;
 use crate::domain::approval::{Approval, Ending};
+use crate::domain::background::{BackgroundProcess, Ended, StoppedBy, Which};
 use crate::domain::event::{Event, EventKind};
-use crate::domain::id::{ApprovalId, ItemId, RunId, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ApprovalId, ItemId, ProcessNumber, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
 use crate::domain::session::AgentSession;
 use crate::domain::turn::{Output, StopCause, TurnEnd};
 use crate::store::{
-    Accepted, LeftBehind, NewApproval, NewGate, NewMessage, NewRun, Opened, Result, Stopped, StoreError,
-    Transitions,
+    Accepted, LeftBehind, NewApproval, NewBackground, NewGate, NewMessage, NewRun, Opened, Result, Stopped,
+    StoreError, Transitions,
 };
 
 /// An open transaction, with the events that its steps have told so far.
@@ -146,7 +148,7 @@ impl Transitions for Tx<'_> {
         fresh: &SessionId,
         title: Option<&str>,
         at: Time,
-    ) -> Result<()> {
+    ) -> Result<Vec<BackgroundProcess>> {
         self.reset_session(key, fresh, title, at)
     }
 
@@ -261,6 +263,34 @@ impl Transitions for Tx<'_> {
 
     fn keep_process(&mut self, child: &ChildProcess, at: Time) -> Result<()> {
         self.keep_process(child, at)
+    }
+
+    fn keep_background(&mut self, new: &NewBackground, at: Time) -> Result<BackgroundProcess> {
+        self.keep_background(new, at)
+    }
+
+    fn stop_background(
+        &mut self,
+        session: &SessionId,
+        which: Which,
+        by: StoppedBy,
+        at: Time,
+    ) -> Result<Vec<BackgroundProcess>> {
+        self.stop_background(session, which, by, at)
+    }
+
+    fn end_background(
+        &mut self,
+        session: &SessionId,
+        number: ProcessNumber,
+        ended: &Ended,
+        at: Time,
+    ) -> Result<bool> {
+        self.end_background(session, number, ended, at)
+    }
+
+    fn prune_background(&mut self, before: Time, limit: usize) -> Result<usize> {
+        self.prune_background(before, limit)
     }
 
     fn ask_approval(&mut self, new: &NewApproval, at: Time) -> Result<Approval> {

@@ -8,6 +8,7 @@ use super::standing::Standing;
 use crate::domain::Time;
 use crate::domain::agent::AgentName;
 use crate::domain::alert::{AlertKey, left_waiting};
+use crate::domain::background::{BackgroundProcess, StoppedBy};
 use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, SessionKey, TurnId};
 use crate::domain::marker::Clearing;
@@ -54,14 +55,16 @@ impl Tx<'_> {
         fresh: &SessionId,
         title: Option<&str>,
         at: Time,
-    ) -> Result<()> {
+    ) -> Result<Vec<BackgroundProcess>> {
         let old = self.standing_at(key)?;
         let previous = old.as_ref().map(|old| old.id.clone());
+        let mut stopped = Vec::new();
         if let Some(mut old) = old {
             if let Some(running) = old.running {
                 self.cut_turn(&mut old, running, StopCause::Reset, at)?;
             }
             self.clear_waiting(&mut old, "cleared by /new", at)?;
+            stopped = self.stop_live_background(&mut old, StoppedBy::Reset, at)?;
             self.end_session(&mut old, EndReason::SessionReset, Clearing::New, fresh, at)?;
         }
         if let Some(title) = title {
@@ -73,7 +76,8 @@ impl Tx<'_> {
             beginning: Beginning::Fresh,
             ..NewSession::of(key, fresh)
         };
-        self.make_session(&new, at).map(|_| ())
+        self.make_session(&new, at)?;
+        Ok(stopped)
     }
 
     pub(super) fn switch_session(

@@ -57,6 +57,7 @@ impl Tx<'_> {
         if let Some(line) = &notice {
             self.add_message(standing, &NewRow { text: Some(line), ..NewRow::of(turn, "notice", at) })?;
         }
+        self.tell_ended_background(standing, turn, at)?;
         self.add_message(
             standing,
             &NewRow { text: Some(text), item: Some(item), ..NewRow::of(turn, role, at) },

@@ -105,6 +105,7 @@ impl Tx<'_> {
         )?;
         let news = JobEvent::RunEnded { execution: execution.id, state, why: Some(why.clone()) };
         self.tell_job(&execution.job, news, at)?;
+        self.end_run_background(execution.session.as_ref(), at)?;
         let definition = self.kept_job(&execution.job)?.and_then(|job| job.definition);
         let targets = definition.map(|definition| definition.deliver_to).unwrap_or_default();
         let deliveries = deliveries(&targets, &Telling::Deliver, Err(NO_DOCUMENT), at);

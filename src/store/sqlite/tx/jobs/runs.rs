@@ -7,8 +7,9 @@ use super::super::sessions::NewSession;
 use super::super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::alert::by_failures;
+use crate::domain::background::{StoppedBy, Which};
 use crate::domain::cron::{ClaimKey, ExecutionState, JobEvent, JobId, SessionMode};
-use crate::domain::id::{ExecutionId, KeyParts, SessionKey};
+use crate::domain::id::{ExecutionId, KeyParts, SessionId, SessionKey};
 use crate::domain::marker::Clearing;
 use crate::domain::queue::Refusal;
 use crate::domain::session::{Beginning, EndReason};
@@ -54,6 +55,7 @@ impl Tx<'_> {
     /// Ends what is live under a key and makes the session that follows it.
     fn empty_memory(&mut self, key: &SessionKey, message: &NewMessage) -> Result<()> {
         let Some(mut old) = self.standing_at(key)? else { return Ok(()) };
+        self.stop_live_background(&mut old, StoppedBy::Reset, message.at)?;
         self.end_session(&mut old, EndReason::SessionReset, Clearing::New, &message.fresh, message.at)?;
         let new = NewSession {
             previous: Some(&old.id),
@@ -67,16 +69,23 @@ impl Tx<'_> {
         let ClaimKey { execution, token } = &end.claim;
         let ended = self.first(
             "UPDATE executions SET state = ?3, ended_at = ?4, why = ?5, output = ?6, cut_with = ?7
-             WHERE id = ?1 AND token = ?2 AND state IN ('claimed', 'running') RETURNING job",
+             WHERE id = ?1 AND token = ?2 AND state IN ('claimed', 'running') RETURNING job, session",
             params![execution, token, end.state, Millis(end.at), end.why, end.output, end.cut_with],
-            |row| row.get(0),
+            |row| Ok((row.get::<_, JobId>(0)?, row.get::<_, Option<SessionId>>(1)?)),
         )?;
-        let Some(job) = ended else { return Ok(Held::Lost) };
+        let Some((job, session)) = ended else { return Ok(Held::Lost) };
+        self.end_run_background(session.as_ref(), end.at)?;
         let news = JobEvent::RunEnded { execution: *execution, state: end.state, why: end.why.clone() };
         self.tell_job(&job, news, end.at)?;
         self.add_deliveries(&job, *execution, &end.deliveries)?;
         self.count_end(&job, end.state, end.why.as_deref(), end.at)?;
         Ok(Held::Ours)
+    }
+
+    /// Nothing that a run left in the background outlives it.
+    pub(super) fn end_run_background(&mut self, session: Option<&SessionId>, at: Time) -> Result<()> {
+        let Some(session) = session else { return Ok(()) };
+        self.stop_background(session, Which::All, StoppedBy::RunEnded, at).map(|_| ())
     }
 
     /// Counts the end of a run for the health of its job.

@@ -1,0 +1,53 @@
+//! Background processes: commands that go on after their turns, and after their engine.
+//!
+//! An agent asks for one by [`BackgroundCalls`]; the engine starts and owns it. What runs is a *keeper*,
+//! this program itself: it waits until the process is kept, runs the command in its own process group,
+//! keeps the newest of its output in a file, and at its end writes how it ended beside that, so that this
+//! is known whether an engine runs or not.
+
+mod calls;
+mod hold;
+mod keeper;
+mod log;
+
+pub use calls::{BackgroundCall, BackgroundCalls, NewCall};
+pub use hold::{Held, LONGEST_END, Watched};
+pub use keeper::{Orders, keep};
+pub use log::newest_lines;
+
+use std::path::{Path, PathBuf};
+
+use super::process::end_members;
+use crate::domain::background::Ended;
+use crate::domain::id::{ProcessNumber, SessionId};
+
+/// The one argument with which this program is a keeper.
+pub const KEEPER: &str = "keep-background";
+
+/// Marks all that a background process starts.
+const MARK: &str = "SWITCHBOARD_BACKGROUND";
+
+/// The value of the mark of one background process.
+fn mark(session: &SessionId, number: ProcessNumber) -> String {
+    format!("{session}/{number}")
+}
+
+/// A mark as it stands in an environment.
+fn marked(mark: &str) -> String {
+    format!("{MARK}={mark}")
+}
+
+/// Ends what is left of a background process whose keeper is gone: what has its mark.
+pub fn end_rest(session: &SessionId, number: ProcessNumber) {
+    end_members(None, &marked(&mark(session, number)));
+}
+
+/// The file beside an output in which a keeper leaves how its command ended.
+fn end_file(log: &Path) -> PathBuf {
+    log.with_extension("end")
+}
+
+/// How the command of an output ended, if its keeper saw that.
+pub fn left_end(log: &Path) -> Option<Ended> {
+    serde_json::from_slice(&std::fs::read(end_file(log)).ok()?).ok()
+}
