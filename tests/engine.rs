@@ -31,7 +31,7 @@ use pretty_assertions::assert_eq;
 use support::scripted::Steering;
 use support::world::{Setup, World, restart};
 use switchboard::agent::AgentEvent;
-use switchboard::domain::api::{Answer, Command, Direction, Query, Reply};
+use switchboard::domain::api::{Answer, Command, Direction, Query, Reply, Update, Waited};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
 use switchboard::domain::id::SessionKey;
@@ -867,6 +867,26 @@ async fn a_stop_during_a_restart_is_the_end() {
     world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
     let drain = world.overview().await.engine.drain.unwrap();
     assert_eq!((drain.why.as_str(), drain.then), ("enough", AfterStop::End));
+    turn.answer("done").await;
+    world.engine.stopped().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_names_what_it_waits_for_from_its_first_word_on() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "work").await;
+    let turn = world.turn_for("work").await;
+    let mut updates = world.engine.subscribe();
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    world.event(|kind| matches!(kind, EventKind::EngineStopping { .. })).await;
+    let first = loop {
+        if let Update::Engine(status) = updates.recv().await.unwrap()
+            && let Some(drain) = status.drain
+        {
+            break drain;
+        }
+    };
+    assert_eq!(Waited::names(&first.waits_for), "s", "whoever looks in between takes nobody for done");
     turn.answer("done").await;
     world.engine.stopped().await;
 }

@@ -55,7 +55,8 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     }
     facts.push(("began", words::clock(model, session.created_at)));
     facts.push(("last active", at(model, session.last_activity_at)));
-    facts.push(("turns", words::thousands(u64::from(session.turns))));
+    // A turn's number counts those of every session; this does not.
+    facts.push(("turns", format!("{} in this memory", words::thousands(u64::from(session.turns)))));
     facts.push(("tokens", tokens(&session.usage)));
     if let Some(context) = &session.context {
         facts.push(("context", context.words()));
