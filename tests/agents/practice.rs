@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard::agent::{AgentError, AgentEvent, Backend};
+use switchboard::agent::background::BackgroundCall;
+use switchboard::agent::{AgentError, AgentEvent, Backend, BackgroundCalls};
 use switchboard::config::BackendKind;
 use switchboard::domain::approval::{Always, Decision};
 use switchboard::domain::id::ItemId;
@@ -26,6 +27,7 @@ pub fn tests() -> Vec<Trial> {
         paused("practice_streams_slowly_when_asked", streams_slowly),
         paused("practice_calls_tools_that_really_compute", calls_tools),
         paused("practice_asks_before_it_would_run_a_command_and_runs_nothing", asks_to_run),
+        paused("practice_starts_something_in_the_background_by_the_engine", starts_in_background),
         paused("practice_thinks_before_it_answers", thinks),
         paused("practice_fails_before_it_says_anything", fails),
         paused("practice_crashes_in_the_middle_of_its_answer", crashes),
@@ -50,6 +52,20 @@ async fn says_what_it_is() {
     assert!(played.events.contains(&AgentEvent::Model("practice".into())));
     assert!(played.text().contains("practice agent"), "{}", played.text());
     assert!(played.text().contains("\"good morning\""), "{}", played.text());
+}
+
+async fn starts_in_background() {
+    let (background, mut made) = BackgroundCalls::channel();
+    let mut call = Call::new("start something in the background");
+    call.background = Some(background);
+    let engine = async {
+        let start = made.recv().await.unwrap();
+        assert!(matches!(&start.call, BackgroundCall::Start { command, .. } if command == "sleep 600"));
+        start.answer(Ok("it is number 1".to_owned()));
+    };
+    let backend = practice();
+    let (played, ()) = tokio::join!(call.play(&*backend), engine);
+    assert!(played.text().ends_with("I asked for a command in the background: it is number 1\n"));
 }
 
 async fn asks_to_run() {
