@@ -656,6 +656,29 @@ async fn what_the_agent_says_is_kept_within_a_second_and_seen_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_running_tool_writes_is_seen_while_it_runs_and_never_kept() {
+    let world = World::new(Setup::default()).await;
+    world.send("s", "build it").await;
+    let turn = world.turn_for("build it").await;
+    let id = world.id("s").await;
+    turn.doing.write("compiling\n");
+    let shown = async |world: &World| world.conversation(&id).await.doing.map(|doing| doing.written);
+    while shown(&world).await.is_none() {
+        world.advance(1).await;
+    }
+    assert_eq!(shown(&world).await.as_deref(), Some("compiling\n"));
+    turn.doing.clear();
+    while shown(&world).await.is_some() {
+        world.advance(1).await;
+    }
+    turn.answer("built").await;
+    while world.transcript("s").await.len() < 2 {
+        world.advance(1).await;
+    }
+    assert_eq!(world.transcript("s").await, ["you: build it", "agent: built"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn items_can_be_moved_edited_and_dropped_while_they_wait_and_not_once_they_run() {
     let mut world = World::new(Setup::default()).await;
     let (running, _) = world.send("s", "work").await;

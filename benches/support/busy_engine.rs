@@ -129,7 +129,7 @@ async fn count(engine: EngineHandle, told: Arc<Told>) {
         match updates.recv().await {
             Ok(Update::Event(_)) => told.committed.fetch_add(1, Ordering::Relaxed),
             Ok(Update::Stream(_)) => told.pieces.fetch_add(1, Ordering::Relaxed),
-            Ok(Update::Engine(_) | Update::Lagged { .. }) => 0,
+            Ok(Update::Doing(_) | Update::Engine(_) | Update::Lagged { .. }) => 0,
             Err(RecvError::Lagged(missed)) => panic!("{missed} updates were not counted"),
             Err(RecvError::Closed) => return,
         };

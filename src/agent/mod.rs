@@ -10,6 +10,7 @@ mod alert_command;
 mod approvals;
 pub mod background;
 mod command;
+mod doing;
 mod openai;
 mod practice;
 mod process;
@@ -37,6 +38,7 @@ pub use agents::Agents;
 pub use alert_command::{AlertCommand, NotTold};
 pub use approvals::{Approvals, NewQuestion};
 pub use background::BackgroundCalls;
+pub use doing::Doing;
 pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };
@@ -149,6 +151,8 @@ pub struct Turn {
     pub approvals: Approvals,
     /// Where the background processes of the session are asked for.
     pub background: BackgroundCalls,
+    /// Where a running tool shows what it writes.
+    pub doing: Doing,
 }
 
 /// Something an agent does.

@@ -112,7 +112,7 @@ impl Feed {
                 }
                 Some(Update::Stream(piece)) => return Ok(Some(News::Piece(piece))),
                 Some(Update::Lagged { .. }) => self.reads = Reads::Store,
-                Some(Update::Event(_) | Update::Engine(_)) => {}
+                Some(Update::Event(_) | Update::Doing(_) | Update::Engine(_)) => {}
                 None => return Ok(None),
             }
         }

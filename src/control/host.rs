@@ -201,7 +201,7 @@ async fn write_log(mut updates: mpsc::Receiver<Update>) -> Ended {
             Update::Lagged { missed } => {
                 tracing::warn!("{missed} updates are missing here; `switchboard events` has all events");
             }
-            Update::Stream(_) | Update::Engine(_) => {}
+            Update::Stream(_) | Update::Doing(_) | Update::Engine(_) => {}
         }
     }
     ended

@@ -34,7 +34,7 @@ impl Together {
                     self.pieces.remove(session);
                 }
             }
-            Update::Engine(_) | Update::Lagged { .. } => {}
+            Update::Doing(_) | Update::Engine(_) | Update::Lagged { .. } => {}
         }
         self.updates.push(update);
     }

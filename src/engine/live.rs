@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::time::Instant;
 
 use crate::domain::Time;
-use crate::domain::api::{LiveOutput, StreamKind, Waited};
+use crate::domain::api::{Doing, LiveOutput, StreamKind, Waited};
 use crate::domain::id::{SessionId, TurnId};
 
 /// The running turns of an engine.
@@ -21,7 +21,12 @@ impl LiveTurns {
             turn,
             session,
             session_name: OnceLock::new(),
-            said: Mutex::new(Said { unkept: None, last_output_at: began_at, last_progress: Instant::now() }),
+            said: Mutex::new(Said {
+                unkept: None,
+                doing: String::new(),
+                last_output_at: began_at,
+                last_progress: Instant::now(),
+            }),
         });
         self.lock().insert(turn, Arc::clone(&live));
         live
@@ -62,6 +67,8 @@ pub(super) struct LiveTurn {
 struct Said {
     /// What is not kept yet, of the kind that streams now.
     unkept: Option<LiveOutput>,
+    /// What the running tool has written last.
+    doing: String,
     last_output_at: Time,
     last_progress: Instant,
 }
@@ -97,6 +104,20 @@ impl LiveTurn {
                 said.unkept = Some(LiveOutput { turn: self.turn, stream, offset, text: text.to_owned() });
             }
         }
+    }
+
+    /// Notes what the running tool has written last.
+    pub(super) fn does(&self, written: &str, at: Time) {
+        let mut said = self.lock();
+        said.note(at);
+        written.clone_into(&mut said.doing);
+    }
+
+    /// What the running tool has written last, if it has.
+    pub(super) fn doing(&self) -> Option<Doing> {
+        let written = self.lock().doing.clone();
+        let doing = Doing { session: self.session.clone(), turn: self.turn, written };
+        (!doing.written.is_empty()).then_some(doing)
     }
 
     /// Notes a sign of life that is no text.

@@ -13,10 +13,11 @@ pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, Stor
         Query::Conversation { ref session, before: None, .. } => {
             // What is not kept yet is read first: the page may then hold some of it already, which
             // the offsets tell, but nothing can fall between the two.
-            let live = shared.live.of_session(session).and_then(|turn| turn.unkept());
+            let live = shared.live.of_session(session);
+            let (unkept, doing) = live.map(|turn| (turn.unkept(), turn.doing())).unwrap_or_default();
             let mut answer = kept(shared, query).await?;
             if let Answer::Conversation(page) = &mut answer {
-                page.live = live;
+                (page.live, page.doing) = (unkept, doing);
             }
             Ok(answer)
         }

@@ -20,11 +20,11 @@ use super::shared::Shared;
 use super::{approvals, background};
 use crate::agent::background::NewCall;
 use crate::agent::{
-    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Handle, NewChild, NewQuestion, SessionContext,
-    Turn,
+    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, NewChild, NewQuestion,
+    SessionContext, Turn,
 };
 use crate::domain::agent::{AgentName, UnknownAgent};
-use crate::domain::api::{JobFound, Piece, StreamKind, Update};
+use crate::domain::api::{self, JobFound, Piece, StreamKind, Update};
 use crate::domain::background::{BackgroundProcess, told};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::history;
@@ -36,6 +36,8 @@ use crate::store::{Queries, StoreError};
 
 /// What an agent said is kept at least this often.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// What a running tool writes is shown this often.
+const SHOW_EVERY: Duration = Duration::from_millis(100);
 /// So much may wait to be kept before the agent is slowed down.
 const MAX_UNKEPT_BYTES: usize = 1024 * 1024;
 /// So many earlier entries an agent is given.
@@ -165,6 +167,7 @@ struct Lines {
     new_children: mpsc::Receiver<NewChild>,
     questions: mpsc::Receiver<NewQuestion>,
     calls: mpsc::Receiver<NewCall>,
+    doing: watch::Receiver<String>,
 }
 
 struct Work<'a> {
@@ -254,6 +257,7 @@ impl<'a> Work<'a> {
         let (children, new_children) = Children::channel();
         let (approvals, questions) = Approvals::channel();
         let (background, calls) = BackgroundCalls::channel();
+        let (doing, written) = Doing::channel();
         self.recorder.ends = prepared.history.ends;
         let turn = Turn {
             id: self.begun.turn,
@@ -264,10 +268,12 @@ impl<'a> Work<'a> {
             children,
             approvals,
             background,
+            doing,
         };
         let cancel = self.cancel.clone();
         let run = handles::run(prepared.backend, prepared.context, kept, turn, output, cancel);
-        self.drive(Box::pin(run), Lines { events, steer_in, new_children, questions, calls }).await
+        let lines = Lines { events, steer_in, new_children, questions, calls, doing: written };
+        self.drive(Box::pin(run), lines).await
     }
 
     /// Opens the handle for the next turn, while what this one said is still being kept.
@@ -277,13 +283,16 @@ impl<'a> Work<'a> {
         let (_, new_children) = Children::channel();
         let (_, questions) = Approvals::channel();
         let (_, calls) = BackgroundCalls::channel();
+        let (_, doing) = Doing::channel();
         let open = handles::open(backend, context, self.cancel.clone());
-        self.drive(Box::pin(open), Lines { events, steer_in, new_children, questions, calls }).await
+        let lines = Lines { events, steer_in, new_children, questions, calls, doing };
+        self.drive(Box::pin(open), lines).await
     }
 
     /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
     async fn drive(&mut self, agent: Agent, lines: Lines) -> Ran {
-        let Lines { mut events, steer_in, mut new_children, mut questions, mut calls } = lines;
+        let Lines { mut events, steer_in, mut new_children, mut questions, mut calls, mut doing } = lines;
+        let (mut writes, mut show_at) = (false, Instant::now());
         let mut agent = Some(agent);
         let mut ran = Ran::killed();
         let mut killed_at = Instant::now();
@@ -320,6 +329,12 @@ impl<'a> Work<'a> {
                 () = sleep_until(self.keep_at), if self.keeping.is_none() && !self.recorder.is_empty() => {
                     self.keep();
                 }
+                Ok(()) = doing.changed(), if !writes => writes = true,
+                () = sleep_until(show_at), if writes => {
+                    (writes, show_at) = (false, Instant::now() + SHOW_EVERY);
+                    let written = doing.borrow_and_update().clone();
+                    self.show(written);
+                }
                 Some(child) = new_children.recv() => self.keep_child(child),
                 Some(question) = questions.recv() => {
                     let asking = approvals::ask(Arc::clone(self.shared), self.begun.turn, question);
@@ -333,6 +348,13 @@ impl<'a> Work<'a> {
             }
         }
         ran
+    }
+
+    /// Shows what the running tool has written last.
+    fn show(&self, written: String) {
+        self.live.does(&written, self.shared.now());
+        let Begun { turn, ref session, .. } = *self.begun;
+        self.shared.tell(Update::Doing(Arc::new(api::Doing { session: session.clone(), turn, written })));
     }
 
     fn take(&mut self, event: AgentEvent) {

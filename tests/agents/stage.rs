@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::{
-    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Handle, SessionContext, Turn,
+    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle,
+    SessionContext, Turn,
 };
 use switchboard::config::{
     AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
@@ -161,6 +162,7 @@ pub struct Call {
     /// Where it asks; else nobody answers.
     pub approvals: Option<Approvals>,
     pub background: Option<BackgroundCalls>,
+    pub doing: Option<Doing>,
     /// The session's own folder.
     pub workdir: Option<PathBuf>,
 }
@@ -175,6 +177,7 @@ impl Call {
             children: None,
             approvals: None,
             background: None,
+            doing: None,
             workdir: None,
         }
     }
@@ -261,6 +264,7 @@ impl Call {
             children: self.children.unwrap_or(children),
             approvals: self.approvals.unwrap_or_else(|| Approvals::channel().0),
             background: self.background.unwrap_or_else(|| BackgroundCalls::channel().0),
+            doing: self.doing.unwrap_or_else(|| Doing::channel().0),
             id: TurnId(7),
             history: self.history,
             message: self.message,

@@ -5,7 +5,7 @@ use std::fs;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use switchboard::agent::background::BackgroundCall;
-use switchboard::agent::{AgentError, AgentEvent, BackgroundCalls, Children};
+use switchboard::agent::{AgentError, AgentEvent, BackgroundCalls, Children, Doing};
 use switchboard::config::{AgentConfig, BackendKind, ToolName};
 use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::id::{ItemId, ProcessNumber};
@@ -49,6 +49,7 @@ pub fn tests() -> Vec<Trial> {
         real("tools_terminal_tells_the_exit_code_with_what_was_written", terminal_exit),
         real("tools_terminal_keeps_head_and_tail_of_a_flood", terminal_flood),
         real("tools_terminal_stops_what_takes_too_long_with_all_that_it_started", terminal_too_slow),
+        real("tools_terminal_shows_what_its_command_writes_while_it_runs", terminal_shows),
         real("tools_terminal_that_is_stopped_leaves_no_process", terminal_stopped),
         real("tools_terminal_leaves_nothing_that_left_its_group", terminal_leavers),
         real("tools_terminal_runs_nothing_that_is_not_kept_first", terminal_not_kept),
@@ -611,6 +612,21 @@ async fn terminal_too_slow() {
     let words = "error: the command took longer than 1 s and was stopped; it wrote:\nbegun";
     assert_eq!(results(&played)[0].2, words);
     gone("98761").await;
+}
+
+async fn terminal_shows() {
+    let room = terminal_at_once(&["echo begun; until [ -e go ]; do sleep 0.01; done; echo gone on"]).await;
+    let (doing, mut seen) = Doing::channel();
+    let call = Call { doing: Some(doing), ..Call::new("hi") };
+    let go = room.folder.path().join("go");
+    let look = async {
+        seen.wait_for(|written| written == "begun\n").await.unwrap();
+        fs::write(go, "").unwrap();
+        seen.wait_for(String::is_empty).await.unwrap();
+    };
+    let backend = build(&room.config);
+    let (played, ()) = tokio::join!(call.play(&*backend), look);
+    assert_eq!(results(&played)[0].2, "begun\ngone on");
 }
 
 async fn terminal_stopped() {

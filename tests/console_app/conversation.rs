@@ -5,9 +5,9 @@ use switchboard::console::app::conversation::{EntryKey, Fold, Scroll, ShownBody}
 use switchboard::console::app::focus::Pane;
 use switchboard::console::app::msg::{Anchor, Effect, Measured};
 use switchboard::console::app::overlay::Overlay;
-use switchboard::domain::api::{LiveOutput, Piece, StreamKind, Update};
+use switchboard::domain::api::{Doing, LiveOutput, Piece, StreamKind, Update};
 use switchboard::domain::event::EventKind;
-use switchboard::domain::history::Body;
+use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{ItemId, MessageId, TurnId};
 use switchboard::domain::queue::{ItemState, Lane};
 use switchboard::domain::turn::{Outcome, TurnState};
@@ -204,6 +204,37 @@ fn tool_calls_are_folded_and_open_one_by_one_or_all() {
     assert_eq!(folds(&screen), [Fold::Open, Fold::Open, Fold::Open]);
     screen.press("z x");
     assert_eq!(folds(&screen), [Fold::Open, Fold::Folded, Fold::Folded]);
+}
+
+#[test]
+fn what_a_running_tool_writes_stands_under_its_call_until_it_has_ended() {
+    let mut screen = talk(1);
+    let row = screen.tables.sessions[0].clone();
+    let call = |result: Option<ToolResult>| {
+        let body = Body::Tool { call: "c".into(), name: "terminal".into(), arguments: "make".into(), result };
+        Entry { turn: TurnId(1000), turn_state: TurnState::Running, ..entry(&row, 2, body) }
+    };
+    screen.tables.conversations.get_mut(&id(1)).unwrap().push(call(None));
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let writes = |screen: &mut Screen, written: &str| {
+        let doing = Doing { session: id(1), turn: TurnId(1000), written: written.to_owned() };
+        screen.tell(Msg::Update(Update::Doing(doing.into())));
+    };
+    let written = |screen: &Screen| match &screen.model.conversation.entries.last().unwrap().body {
+        ShownBody::Tool { written, .. } => written.clone(),
+        other => panic!("{other:?}"),
+    };
+    writes(&mut screen, "one\ntwo\n\nthree\nfour\u{1b}[2J\n");
+    assert_eq!(written(&screen), "two\nthree\nfour␛[2J");
+    let before = screen.model.conversation.entries.last().unwrap().revision;
+    writes(&mut screen, "five");
+    assert_eq!(written(&screen), "five");
+    assert_ne!(screen.model.conversation.entries.last().unwrap().revision, before, "it is laid out anew");
+
+    let done = ToolResult { ok: true, output: "made".into(), at: screen.now };
+    screen.tables.conversations.get_mut(&id(1)).unwrap()[1] = call(Some(done));
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    assert_eq!(written(&screen), "");
 }
 
 #[test]

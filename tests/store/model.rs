@@ -2454,7 +2454,12 @@ impl Queries for Model {
         let mut entries = self.shown(session);
         entries.retain(|entry| before.is_none_or(|before| entry.id < before));
         let skipped = entries.len().saturating_sub(limit);
-        Ok(ConversationPage { entries: entries.split_off(skipped), more_before: skipped > 0, live: None })
+        Ok(ConversationPage {
+            entries: entries.split_off(skipped),
+            more_before: skipped > 0,
+            live: None,
+            doing: None,
+        })
     }
 
     fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {

@@ -479,7 +479,7 @@ fn streaming(row: &SessionRow) -> ConversationPage {
     }
     let live =
         LiveOutput { turn: TurnId(42), stream: StreamKind::Text, offset: 31, text: "Parquet".to_owned() };
-    ConversationPage { entries, more_before: false, live: Some(live) }
+    ConversationPage { entries, more_before: false, live: Some(live), doing: None }
 }
 
 fn events(notes: &SessionRow, report: &SessionRow) -> Vec<Event> {
@@ -556,7 +556,7 @@ pub fn many(sessions: u32, entries: i64) -> Engine {
         offset: words.len() as u64,
         text: "and streams".to_owned(),
     };
-    let page = ConversationPage { entries: kept, more_before: true, live: Some(live) };
+    let page = ConversationPage { entries: kept, more_before: true, live: Some(live), doing: None };
     let conversations = HashMap::from([(front.session.id.clone(), page)]);
     let others = (2..=sessions)
         .map(|n| session(n, SessionKey::local(&format!("session-{n}")).unwrap(), "", i64::from(n) * 60));

@@ -429,6 +429,7 @@ impl Tables {
                     more_before: skip > 0,
                     entries: page.into_iter().skip(skip).collect(),
                     live,
+                    doing: None,
                 })
             }
             Query::SessionQueue { session } => {

@@ -7,7 +7,8 @@ use std::sync::{Arc, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use switchboard::agent::{
-    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Handle, SessionContext, Turn,
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, SessionContext,
+    Turn,
 };
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
@@ -58,6 +59,8 @@ pub struct Played {
     pub approvals: Approvals,
     /// Where the turn asks for background processes.
     pub background: BackgroundCalls,
+    /// Where its running tool shows what it writes.
+    pub doing: Doing,
     output: mpsc::Sender<AgentEvent>,
     end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,
@@ -259,6 +262,7 @@ impl Handle for ScriptedHandle {
             handle: self.number,
             approvals: turn.approvals,
             background: turn.background,
+            doing: turn.doing,
             output,
             end,
             cancel,

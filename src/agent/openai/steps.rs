@@ -133,6 +133,7 @@ impl Steps<'_> {
                 Ok(result) => (true, result),
                 Err(error) => (false, format!("error: {error}")),
             };
+            self.turn.doing.clear();
             self.tell(AgentEvent::ToolResult { call: id.clone(), ok, output: result.clone() }).await;
             done.push((tame(id, &name, arguments), result));
         }

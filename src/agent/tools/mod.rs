@@ -393,7 +393,7 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{Approvals, BackgroundCalls, Children};
+    use crate::agent::{Approvals, BackgroundCalls, Children, Doing};
     use crate::config::Config;
     use crate::domain::Time;
     use crate::domain::id::{SessionId, SessionKey, TurnId};
@@ -425,6 +425,7 @@ mod tests {
             children: Children::channel().0,
             approvals: Approvals::channel().0,
             background: BackgroundCalls::channel().0,
+            doing: Doing::channel().0,
         }
     }
 

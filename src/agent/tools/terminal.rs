@@ -23,7 +23,7 @@ use crate::agent::program::group::ProcessGroup;
 use crate::agent::program::launch::{GO, SHELL};
 use crate::agent::program::{PIECE_BYTES, bad_end, read};
 use crate::agent::utf8::LossyDecoder;
-use crate::agent::{SessionContext, Turn};
+use crate::agent::{Doing, SessionContext, Turn};
 use crate::config::ToolName;
 
 /// What holds a command until its process is kept: it ends where no line comes. The command's own input
@@ -116,7 +116,7 @@ impl Terminal {
             // One that can't be let go ends by itself, and says how.
             let _ = stdin.write_all(GO.as_bytes()).await;
         }
-        self.watch(child, stdout, &group).await
+        self.watch(child, stdout, &group, &turn.doing).await
     }
 
     fn spawn(
@@ -147,11 +147,12 @@ impl Terminal {
         mut child: Child,
         stdout: Option<ChildStdout>,
         group: &ProcessGroup,
+        doing: &Doing,
     ) -> Result<String, ToolError> {
         let ended = CancellationToken::new();
         let mut said = Window::default();
         let exit = group.exit(&mut child, &ended);
-        let work = async { tokio::join!(exit, listen(stdout, &mut said, &ended)).0 };
+        let work = async { tokio::join!(exit, listen(stdout, &mut said, doing, &ended)).0 };
         let status = {
             let mut work = std::pin::pin!(work);
             tokio::select! {
@@ -184,14 +185,18 @@ impl Drop for Rest {
     }
 }
 
-async fn listen(stdout: Option<ChildStdout>, said: &mut Window, ended: &CancellationToken) {
+async fn listen(stdout: Option<ChildStdout>, said: &mut Window, doing: &Doing, ended: &CancellationToken) {
     let Some(mut stdout) = stdout else { return };
     let mut decoder = LossyDecoder::default();
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         match read(&mut stdout, &mut piece, ended).await {
             [] => return said.push(decoder.finish()),
-            bytes => said.push(&decoder.push(bytes)),
+            bytes => {
+                let text = decoder.push(bytes);
+                said.push(&text);
+                doing.write(&text);
+            }
         }
     }
 }

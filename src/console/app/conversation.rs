@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::msg::Anchor;
-use super::stream::{Kept, Live};
+use super::stream::{Kept, Live, Written};
 use super::text::{Lines, TextField};
 use crate::domain::Time;
 use crate::domain::api::StreamKind;
@@ -75,6 +75,8 @@ pub enum ShownBody {
         arguments: String,
         /// What it gave back; none while it runs.
         result: Option<ShownResult>,
+        /// What it has written last while it runs, a few lines.
+        written: String,
     },
     /// A line of the system for the operator: a resume, a reset.
     Notice {
@@ -157,6 +159,8 @@ pub struct Conversation {
     pub loaded: bool,
     pub(super) kept: Vec<Kept>,
     pub(super) live: Vec<Live>,
+    /// What its running tool has written last.
+    pub(super) doing: Option<Written>,
     pub(super) put_aside: Vec<Shown>,
     pub(super) toggled: HashSet<EntryKey>,
     pub(super) all: Fold,
@@ -177,6 +181,7 @@ impl Default for Conversation {
             loaded: false,
             kept: Vec::new(),
             live: Vec::new(),
+            doing: None,
             put_aside: Vec::new(),
             toggled: HashSet::new(),
             all: Fold::Folded,
@@ -221,7 +226,7 @@ impl Shown {
             | ShownBody::Told { text }
             | ShownBody::System { text, .. } => vec![text],
             ShownBody::PutAside { text, note } => vec![text, note],
-            ShownBody::Tool { name, arguments, result } => {
+            ShownBody::Tool { name, arguments, result, .. } => {
                 let output = result.as_ref().map(|result| result.output.as_str());
                 [name.as_str(), arguments].into_iter().chain(output).collect()
             }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::conversation::{Conversation, EntryKey, Fold, Shown, ShownBody, ShownResult};
 use super::items::ItemRow;
-use super::stream::{self, Joined, Kept, Live, Shortened};
+use super::stream::{self, Joined, Kept, Live, Shortened, Written};
 use crate::domain::Time;
-use crate::domain::api::{ConversationPage, Piece, StreamKind};
+use crate::domain::api::{ConversationPage, Doing, Piece, StreamKind};
 use crate::domain::history::{Body, Entry};
 use crate::domain::sanitize::{many_lines, one_line};
 use crate::domain::turn::{Outcome, TurnState};
@@ -14,6 +14,8 @@ use crate::domain::turn::{Outcome, TurnState};
 /// At most so many entries are loaded; scrolling further back lets the newest go, following the end the
 /// oldest.
 const MOST_ENTRIES: usize = 2000;
+/// So many lines of what a running tool writes are shown.
+const WRITTEN_LINES: usize = 3;
 
 impl Conversation {
     /// Takes in the newest page. What is loaded before it stays, where the two join.
@@ -46,6 +48,7 @@ impl Conversation {
             self.more_before = true;
         }
         self.more_after = false;
+        self.doing = page.doing.map(|doing| self.newest_of(&doing));
         let mut live = std::mem::take(&mut self.live);
         stream::renew(&mut live, &self.kept, page.live.map(Live::from));
         for live in &mut live {
@@ -125,6 +128,19 @@ impl Conversation {
             Some(live) if live.text.len() > MOST_LIVE_BYTES => Again::Ask,
             _ => Again::No,
         }
+    }
+
+    /// Takes in what the running tool has written last.
+    pub(super) fn take_doing(&mut self, doing: &Doing) {
+        self.doing = Some(self.newest_of(doing));
+        self.rebuild();
+    }
+
+    fn newest_of(&mut self, doing: &Doing) -> Written {
+        let text = many_lines(&doing.written).into_owned();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let text = lines[lines.len().saturating_sub(WRITTEN_LINES)..].join("\n");
+        Written { turn: doing.turn, text, revision: self.next_revision() }
     }
 
     /// Shows the last live text anew.
@@ -214,6 +230,7 @@ impl Conversation {
             };
             entries.push(shown);
         }
+        self.show_written(&mut entries);
         // What is put aside while a turn runs stands in the queue's pane until the turn has ended.
         if !self.turn_runs() {
             entries.extend(aside.map(|shown| self.refolded(shown)));
@@ -250,6 +267,18 @@ impl Conversation {
         self.entries = entries;
         if self.cursor.is_some() && self.cursor_index().is_none() {
             self.cursor = self.entries.last().map(|entry| entry.key);
+        }
+    }
+
+    /// Puts what the running tool has written under its call, the last one of its turn.
+    fn show_written(&self, entries: &mut [Shown]) {
+        let Some(doing) = &self.doing else { return };
+        let Some(shown) = entries.last_mut().filter(|shown| shown.turn == Some(doing.turn)) else { return };
+        if let ShownBody::Tool { result: None, written, .. } = &mut shown.body
+            && shown.turn_state == TurnState::Running
+        {
+            written.clone_from(&doing.text);
+            shown.revision = doing.revision;
         }
     }
 
@@ -307,6 +336,7 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
         Body::Tool { name, arguments, result, .. } => ShownBody::Tool {
             name: line(name),
             arguments: line(arguments),
+            written: String::new(),
             result: result.as_ref().map(|result| ShownResult {
                 ok: result.ok,
                 output: clean(&result.output),

@@ -136,7 +136,7 @@ pub(super) fn item(model: &Model, row: &ItemRow) -> Vec<Fact> {
 pub(super) fn entry(model: &Model, entry: &Shown) -> Vec<Fact> {
     let mut facts = vec![("what", what(entry).to_owned())];
     match &entry.body {
-        ShownBody::Tool { name, arguments, result } => {
+        ShownBody::Tool { name, arguments, result, .. } => {
             facts.push(("tool", format!("{name}  {arguments}")));
             facts.push(match result {
                 Some(result) => {

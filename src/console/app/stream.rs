@@ -25,6 +25,14 @@ pub(super) struct Live {
     pub(super) revision: u64,
 }
 
+/// The last lines that the running tool of a turn has written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) turn: TurnId,
+    pub(super) text: String,
+    pub(super) revision: u64,
+}
+
 /// What a piece of the stream did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joined {

@@ -10,7 +10,7 @@ use super::overlay::{Card, CardKind};
 use super::requests::{mark_all, mark_front};
 use super::typing::key_name;
 use super::{Model, answers, cron, writing};
-use crate::domain::api::{CronHealth, EngineStatus, Piece, Update, Waited};
+use crate::domain::api::{CronHealth, Doing, EngineStatus, Piece, Update, Waited};
 use crate::domain::cron::{CONSOLE, DeliveryState, JobEvent};
 use crate::domain::event::{Event, EventKind, count};
 use crate::domain::sanitize::one_line;
@@ -19,6 +19,7 @@ pub(super) fn update(model: &mut Model, update: Update) {
     match update {
         Update::Event(event) => take_event(model, &event),
         Update::Stream(piece) => take_piece(model, &piece),
+        Update::Doing(doing) => take_doing(model, &doing),
         Update::Engine(mut status) => {
             clean_status(&mut status);
             set_status(model, *status);
@@ -91,6 +92,16 @@ fn is_of_alerts(kind: &EventKind) -> bool {
             | EventKind::AlertTold { .. }
             | EventKind::AlertNotTold { .. }
     )
+}
+
+fn take_doing(model: &mut Model, doing: &Doing) {
+    let now = model.now;
+    let listed = model.sessions.rows.iter_mut().chain(model.sessions.thawed.iter_mut().flatten());
+    listed.chain(&mut model.front_row).for_each(|row| row.said(doing.turn, now));
+    if model.conversation.session.as_ref() == Some(&doing.session) && model.conversation.loaded {
+        model.conversation.take_doing(doing);
+        model.dirty |= model.view == View::Sessions;
+    }
 }
 
 fn take_piece(model: &mut Model, piece: &Piece) {

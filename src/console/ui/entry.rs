@@ -77,6 +77,7 @@ fn id(entry: &Shown) -> TextId {
 fn long_text(entry: &Shown) -> Option<&str> {
     match (&entry.body, entry.fold) {
         (ShownBody::Tool { result: Some(result), .. }, Fold::Open) => Some(&result.output),
+        (ShownBody::Tool { result: None, written, .. }, _) if !written.is_empty() => Some(written),
         (ShownBody::Tool { .. }, _) | (_, Fold::Folded) => None,
         (
             ShownBody::User { text, .. }

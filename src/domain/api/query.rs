@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::cron::{JobAnswer, JobQuery};
 use super::recovery::RecoveryPage;
 use super::report::Report;
+use super::update::Doing;
 use crate::domain::Time;
 use crate::domain::agent::Roster;
 use crate::domain::alert::Alert;
@@ -468,6 +469,8 @@ pub struct ConversationPage {
     pub more_before: bool,
     /// What the running turn has said that is not in the entries yet.
     pub live: Option<LiveOutput>,
+    /// What its running tool has written last.
+    pub doing: Option<Doing>,
 }
 
 /// What a running turn says right now.

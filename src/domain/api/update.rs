@@ -20,6 +20,8 @@ pub enum Update {
     Event(Arc<Event>),
     /// A running turn says something; not a row of its own.
     Stream(Arc<Piece>),
+    /// A running tool writes something; never kept.
+    Doing(Arc<Doing>),
     /// The engine's state changed: hold, drain, store trouble.
     Engine(Box<EngineStatus>),
     /// So many updates were dropped: what is on the screen is old, ask again.
@@ -44,6 +46,17 @@ pub struct Piece {
     pub text: String,
 }
 
+/// What the running tool of a turn has written last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doing {
+    /// The session.
+    pub session: SessionId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The end of what it has written; empty where no tool runs that writes.
+    pub written: String,
+}
+
 impl<'de> Deserialize<'de> for Update {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(KindFirst)
@@ -63,6 +76,7 @@ enum Tag {
 enum Kind {
     Event,
     Stream,
+    Doing,
     Engine,
     Lagged,
 }
@@ -87,6 +101,7 @@ impl<'de> Visitor<'de> for KindFirst {
         Ok(match kind {
             Kind::Event => Update::Event(Arc::deserialize(rest)?),
             Kind::Stream => Update::Stream(Arc::deserialize(rest)?),
+            Kind::Doing => Update::Doing(Arc::deserialize(rest)?),
             Kind::Engine => Update::Engine(Box::deserialize(rest)?),
             Kind::Lagged => Update::Lagged { missed: Lagged::deserialize(rest)?.missed },
         })

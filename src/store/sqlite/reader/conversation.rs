@@ -45,7 +45,7 @@ impl Reader<'_> {
         let more_before = entries.len() > limit;
         entries.truncate(limit);
         entries.reverse();
-        Ok(ConversationPage { entries, more_before, live: None })
+        Ok(ConversationPage { entries, more_before, live: None, doing: None })
     }
 
     pub(super) fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
