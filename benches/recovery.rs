@@ -16,6 +16,7 @@ use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
 use switchboard::domain::session::Usage;
+use switchboard::domain::spending::Rules;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{Defaults, NewMessage, NewRun};
@@ -99,6 +100,7 @@ fn run(name: &str, at: Time) -> NewRun {
         at,
         defaults: Defaults { busy_mode: BusyMode::Replace, max_queued: 500 },
         agents: Roster::default(),
+        spending: Rules::none(chrono_tz::Tz::UTC),
         receipt: FoundReceipt::Nothing,
         limits: parse("", Path::new("config.toml")).unwrap().config.recovery.limits,
     }

@@ -26,6 +26,7 @@ use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
 use switchboard::domain::session::{HandleUse, Health, Usage};
+use switchboard::domain::spending::Rules;
 use switchboard::domain::turn::{Outcome, Output, TurnEnd};
 use switchboard::store::sqlite::{Database, ReadOnly};
 use switchboard::store::{Defaults, NewMessage, NewRun, Patience, Queries, Store, StoreError, Transitions};
@@ -209,6 +210,7 @@ async fn in_turns(bare: Bare, path: &Path, sessions: u32) -> Rounds {
         at: chrono::Utc::now(),
         defaults,
         agents: Roster::default(),
+        spending: Rules::none(chrono_tz::Tz::UTC),
         receipt: FoundReceipt::Nothing,
         limits: parse("", Path::new("config.toml")).unwrap().config.recovery.limits,
     };

@@ -21,6 +21,8 @@ mod handles;
 mod recovery;
 #[path = "engine/resets.rs"]
 mod resets;
+#[path = "engine/spending.rs"]
+mod spending;
 mod support;
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};

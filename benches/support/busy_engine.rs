@@ -63,6 +63,7 @@ impl BusyEngine {
         let (store, feed) = Store::open(&home.state_db(), Patience::default()).unwrap();
         let config = parse("", Path::new("config.toml")).unwrap().config;
         let parts = Parts {
+            spending: switchboard::config::SpendingConfig::default(),
             store,
             feed,
             agents: Agents::only(Arc::new(Paced)),

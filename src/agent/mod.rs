@@ -32,6 +32,7 @@ use crate::domain::agent::AgentName;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::session::{AgentSession, ContextUse, Usage};
+use crate::domain::spending::Allowance;
 use crate::domain::talk::Shortened;
 
 pub use agents::Agents;
@@ -141,6 +142,8 @@ pub struct Turn {
     pub history: Vec<Step>,
     /// What the person says now.
     pub message: String,
+    /// What it may use before a daily limit is reached; none where nothing limits it.
+    pub allowance: Option<Allowance>,
     /// When the turn began.
     pub began_at: Time,
     /// Text for the agent while it runs, with the item that holds it. Only steerable backends read it.

@@ -519,6 +519,7 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
             },
             sign_of_life: Duration::ZERO,
         },
+        spending: SpendingConfig::default(),
         alerts: AlertsConfig {
             command: Vec::new(),
             repeat: None,

@@ -10,7 +10,7 @@ use crate::domain::event::Level;
 use crate::domain::queue::BusyMode;
 use crate::domain::recovery::Limits;
 use crate::domain::reset::ResetPolicies;
-use crate::domain::spending::Price;
+use crate::domain::spending::{Limit, Price, Rules};
 
 /// All settings of a home. Made by the loader, which has checked every value.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,8 @@ pub struct Config {
     pub engine: EngineConfig,
     /// `[recovery]`.
     pub recovery: RecoveryConfig,
+    /// `[spending]`; its zone is `timezone`.
+    pub spending: SpendingConfig,
     /// `[alerts]`.
     pub alerts: AlertsConfig,
     /// `[handles]`.
@@ -333,6 +335,24 @@ pub struct RecoveryConfig {
     pub limits: Limits,
     /// How often the engine stamps that it is alive (`sign_of_life_seconds`).
     pub sign_of_life: Duration,
+}
+
+/// The daily limits of a session, a scheduled task, and everything together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SpendingConfig {
+    /// `session_tokens`, `session_cost`.
+    pub session: Limit,
+    /// `job_tokens`, `job_cost`.
+    pub job: Limit,
+    /// `all_tokens`, `all_cost`.
+    pub all: Limit,
+}
+
+impl SpendingConfig {
+    /// The rules that follow, by the days of a zone.
+    pub fn rules(&self, zone: chrono_tz::Tz) -> Rules {
+        Rules { session: self.session, job: self.job, all: self.all, zone }
+    }
 }
 
 /// How alerts reach someone who does not look.

@@ -149,6 +149,8 @@ const fn whole(default: u64, min: u64, max: u64, put: fn(&mut Config, u64)) -> T
     Takes::Whole { default, min, max, put }
 }
 
+const MOST_TOKENS: u64 = 1_000_000_000_000;
+
 /// Every setting, section by section, in the order of the documentation.
 pub const TABLE: &[Setting] = &[
     setting(
@@ -559,6 +561,36 @@ pub const TABLE: &[Setting] = &[
         "recovery.sign_of_life_seconds",
         "How often the engine writes that it is alive. After a crash the last time it did counts as the end.",
         seconds(10, 1, 600, |config, s| config.recovery.sign_of_life = Duration::from_secs(s)),
+    ),
+    setting(
+        "spending.session_tokens",
+        "How many tokens a session may use in a day, read and written; 0: no limit. At a limit it is held, never cut in a call: what comes waits until the next day in your time zone, a raised limit, or /continue, which frees it for today.",
+        whole(0, 0, MOST_TOKENS, |config, n| config.spending.session.tokens = Some(n).filter(|n| *n > 0)),
+    ),
+    setting(
+        "spending.session_cost",
+        "The same for what it costs, by the prices of [agent.openai] or by what an ACP agent tells.",
+        Takes::Amount { put: |config, n| config.spending.session.cost = Some(n).filter(|n| *n > 0) },
+    ),
+    setting(
+        "spending.job_tokens",
+        "The same for each scheduled task: its runs wait, and /continue in its session lets them go for today. One that you ask for yourself while none waits (R, cron run) is run all the same.",
+        whole(0, 0, MOST_TOKENS, |config, n| config.spending.job.tokens = Some(n).filter(|n| *n > 0)),
+    ),
+    setting(
+        "spending.job_cost",
+        "The same for what it costs.",
+        Takes::Amount { put: |config, n| config.spending.job.cost = Some(n).filter(|n| *n > 0) },
+    ),
+    setting(
+        "spending.all_tokens",
+        "The same for all sessions and scheduled tasks together.",
+        whole(0, 0, MOST_TOKENS, |config, n| config.spending.all.tokens = Some(n).filter(|n| *n > 0)),
+    ),
+    setting(
+        "spending.all_cost",
+        "The same for what they cost.",
+        Takes::Amount { put: |config, n| config.spending.all.cost = Some(n).filter(|n| *n > 0) },
     ),
     setting(
         "alerts.command",

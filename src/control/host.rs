@@ -81,6 +81,7 @@ impl Host {
         let (store, feed) = Store::open(&home.state_db(), Patience::default())?;
         let socket = Server::bind(&home.socket())?;
         let parts = Parts {
+            spending: config.spending,
             store,
             feed,
             agents,

@@ -9,7 +9,7 @@ use super::id::{ChatType, SessionId, SessionKey};
 use super::marker::Marker;
 use super::queue::BusyMode;
 use super::reset::ResetReason;
-use super::spending::Millionths;
+use super::spending::{Millionths, SpentHold};
 
 /// One memory of a conversation, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +53,9 @@ pub struct Session {
     pub busy_mode: Option<BusyMode>,
     /// Why its queue stands still.
     pub hold: Option<Hold>,
+    /// The daily limit that it is held by, over whatever else holds it.
+    #[serde(default)]
+    pub spent: Option<SpentHold>,
     /// Turns in a row that failed before the agent did anything.
     pub dead_turns: u32,
     /// What it carries from one life of the engine to the next.
@@ -88,6 +91,7 @@ impl Session {
             chosen_model: None,
             busy_mode: None,
             hold: None,
+            spent: None,
             dead_turns: 0,
             marker: None,
             cuts: 0,
@@ -283,8 +287,14 @@ pub struct Hold {
     pub reason: HoldReason,
     /// Since when.
     pub since: Time,
-    /// When the engine tries by itself whether it can go on (`backend_error` only).
+    /// When the engine tries by itself whether it can go on (`backend_error`), or lets it go on (`spent`).
     pub probe_at: Option<Time>,
+}
+
+impl From<SpentHold> for Hold {
+    fn from(spent: SpentHold) -> Self {
+        Self { reason: HoldReason::Spent, since: spent.since, probe_at: Some(spent.until) }
+    }
 }
 
 /// Why a queue is held.
@@ -301,13 +311,15 @@ pub enum HoldReason {
     BootGuard,
     /// What was cut off is too old to go on by itself, and this waits behind it.
     StaleMark,
+    /// A daily limit is reached.
+    Spent,
 }
 
 impl HoldReason {
     /// Whether the slot's message waits too, and not only the queue behind it: what was accepted before
     /// the session was given up, or held by the boot guard, waits until that is lifted.
     pub fn holds_slot(self) -> bool {
-        matches!(self, Self::Suspended | Self::BootGuard | Self::StaleMark)
+        matches!(self, Self::Suspended | Self::BootGuard | Self::StaleMark | Self::Spent)
     }
 
     /// The reason as it is shown, with the way out.
@@ -322,6 +334,7 @@ impl HoldReason {
             Self::StaleMark => {
                 "held behind what was cut off too long ago to go on by itself; /continue goes on"
             }
+            Self::Spent => "held: a daily limit is reached; it goes on the next day, or today by /continue",
         }
     }
 }
@@ -366,6 +379,7 @@ impl SessionState {
             (0, _, _, Some(Marker::Suspended(_))) => Self::Suspended,
             (0, _, _, Some(Marker::ResumePending(_))) => Self::Resumes,
             (0, _, Some(HoldReason::BackendError), None) => Self::NeedsYou,
+            (0, _, Some(HoldReason::Spent), None) => Self::Held,
             (0, 1.., Some(_), None) => Self::Held,
             (0, 1.., None, None) => Self::Waits,
             (0, 0, _, None) => Self::Idle,
@@ -422,6 +436,7 @@ mod tests {
             (0, 2, Some(Stopped), None, SessionState::Held),
             (0, 0, Some(Stopped), None, SessionState::Idle),
             (0, 1, None, None, SessionState::Waits),
+            (0, 0, Some(HoldReason::Spent), None, SessionState::Held),
             (0, 1, None, cut, SessionState::Resumes),
             (1, 1, None, cut, SessionState::Runs),
             (0, 2, Some(HoldReason::Suspended), given_up, SessionState::Suspended),

@@ -20,6 +20,7 @@ use super::turn::{self, Running};
 use crate::agent::AlertCommand;
 use crate::domain::Time;
 use crate::domain::api::{Drain, EngineHold, Update, Waited};
+use crate::domain::cron::JobEvent;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::TurnId;
 use crate::domain::queue::{Ack, Gate};
@@ -218,9 +219,12 @@ impl Conductor {
                     self.shared.handles.forget(session);
                 }
             }
-            EventKind::QueueHeld { hold, .. } if hold.reason == HoldReason::BackendError => {
+            EventKind::QueueHeld { hold, .. }
+                if matches!(hold.reason, HoldReason::BackendError | HoldReason::Spent) =>
+            {
                 self.plan_probe(hold.probe_at);
             }
+            EventKind::Job { what: JobEvent::Held { until, .. }, .. } => self.plan_probe(Some(*until)),
             // Something came to wait, perhaps where nothing did and no probe was planned.
             EventKind::Accepted { ack: Ack::Queued { hold: Some(HoldReason::BackendError), .. }, .. }
             | EventKind::Restored { .. }
@@ -447,7 +451,10 @@ impl Conductor {
         self.shared.tasks.spawn(async move {
             let at = shared.now();
             match shared.store.write(move |transitions| transitions.probe_queues(at)).await {
-                Ok(next) => drop(orders.send(Order::ProbeAt(next)).await),
+                Ok(next) => {
+                    shared.cron.claim_again();
+                    drop(orders.send(Order::ProbeAt(next)).await);
+                }
                 Err(error) => {
                     tracing::warn!(%error, "held queues could not be tried, again in a minute");
                     sleep(LOOK_AGAIN).await;

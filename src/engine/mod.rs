@@ -29,7 +29,9 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::agent::{Agents, AlertCommand};
-use crate::config::{CronConfig, EngineConfig, HandlesConfig, Home, QueueConfig, RecoveryConfig};
+use crate::config::{
+    CronConfig, EngineConfig, HandlesConfig, Home, QueueConfig, RecoveryConfig, SpendingConfig,
+};
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update, Waited};
 use crate::domain::event::{EventKind, Level};
 use crate::domain::id::RunId;
@@ -70,6 +72,8 @@ pub struct Parts {
     pub handles: HandlesConfig,
     /// `[alerts]`: what tells of an alert; none: only those who look see it.
     pub alert_command: Option<AlertCommand>,
+    /// The daily limits.
+    pub spending: SpendingConfig,
     /// `[cron]`.
     pub cron: CronConfig,
     /// The home: where jobs, skills, scripts and documents lie.
@@ -128,6 +132,7 @@ impl Engine {
                 recovery: parts.recovery,
                 session_reset: parts.session_reset,
                 handles: parts.handles,
+                spending: parts.spending.rules(parts.timezone),
                 timezone: parts.timezone,
                 exports: parts.home.exports(),
                 background,
@@ -166,6 +171,7 @@ async fn open_run(
         agents: shared.agents.roster(),
         receipt,
         limits: shared.settings.recovery.limits,
+        spending: shared.settings.spending,
     };
     let damage = shared.store.log_damage().cloned();
     if let Some(damage) = &damage {

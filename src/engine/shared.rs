@@ -20,6 +20,7 @@ use crate::domain::api::{EngineHold, EngineRun, EngineStatus, SessionRow, Update
 use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::queue::{Gate, Intent, Refusal, Source};
 use crate::domain::reset::{Forecast, ResetPolicies};
+use crate::domain::spending::Rules;
 use crate::store::{Defaults, NewMessage, Store, StoreError};
 
 /// How long the writes of a stop are repeated while the store can't be written: whoever stops an engine
@@ -38,6 +39,7 @@ pub(super) struct Settings {
     pub(super) recovery: RecoveryConfig,
     pub(super) session_reset: ResetPolicies,
     pub(super) handles: HandlesConfig,
+    pub(super) spending: Rules,
     pub(super) timezone: chrono_tz::Tz,
     pub(super) exports: PathBuf,
     pub(super) background: Place,

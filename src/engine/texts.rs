@@ -12,7 +12,7 @@ use crate::domain::event::{count, excerpt};
 use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, ItemState, Lane, Refusal};
 use crate::domain::reset::{Background, Work};
-use crate::domain::session::{EndReason, Hold, Session};
+use crate::domain::session::{EndReason, Hold, HoldReason, Session};
 use crate::domain::slash::{self, DuringTurn, TABLE};
 use crate::domain::spending::money;
 use crate::store::Stopped;
@@ -47,6 +47,7 @@ pub(super) fn status(
         ("asks", asks(row, clock)),
         ("runs", turn),
         ("held", hold(session.hold.as_ref(), row.queued, clock)),
+        ("limit", limit(session)),
         ("marker", marker(session, max_cuts, now, clock)),
         ("engine", gate(engine, clock)),
         ("next", waiting(row)),
@@ -146,11 +147,18 @@ fn waiting(row: &SessionRow) -> String {
     }
 }
 
+fn limit(session: &Session) -> String {
+    session
+        .spent
+        .map_or_else(|| "none is reached".to_owned(), |spent| format!("{} is reached", spent.reached.words()))
+}
+
 fn hold(hold: Option<&Hold>, queued: usize, clock: Clock<'_>) -> String {
     match hold {
         None => "none".to_owned(),
         Some(hold) => {
             let probe = match hold.probe_at {
+                Some(at) if hold.reason == HoldReason::Spent => format!(", until {}", clock(at)),
                 Some(_) if queued == 0 => ", nothing waits: the next message tries it".to_owned(),
                 Some(at) => format!(", tried next at {}", clock(at)),
                 None => String::new(),

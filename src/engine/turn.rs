@@ -31,6 +31,7 @@ use crate::domain::history;
 use crate::domain::id::{ChatType, ItemId, KeyParts, SessionId, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::session::{AgentSession, HandleUse};
+use crate::domain::spending::Allowance;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::{Queries, StoreError};
 
@@ -70,6 +71,7 @@ struct Prepared {
     context: SessionContext,
     history: history::Told,
     message: String,
+    allowance: Option<Allowance>,
 }
 
 async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Outcome> {
@@ -90,7 +92,7 @@ enum Unprepared {
 async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Unprepared> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (zone, now) = (shared.settings.timezone, shared.now());
-    let (row, item, entries, summary, job, ended) = shared
+    let (row, item, history, allowance, job, ended) = shared
         .store
         .read(move |queries| {
             let row = queries.session(&session)?;
@@ -100,10 +102,14 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
                 }
                 _ => JobFound::None,
             };
-            let (entries, summary) =
-                (queries.history_before(turn, HISTORY_ENTRIES)?, queries.summary(&session)?);
+            let entries = queries.history_before(turn, HISTORY_ENTRIES)?;
+            let history = history::told(&entries, queries.summary(&session)?.as_ref());
+            let allowance = match &row {
+                Some(row) => queries.allowance(&row.session.key, now)?,
+                None => None,
+            };
             let ended = told_in(queries, &session, turn)?;
-            Ok((row, queries.item(item)?, entries, summary, job, ended))
+            Ok((row, queries.item(item)?, history, allowance, job, ended))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
@@ -128,8 +134,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         "" => item.text,
         ended => format!("{ended}\n\n{}", item.text),
     };
-    let history = history::told(&entries, summary.as_ref());
-    Ok(Prepared { agent, backend, context, history, message })
+    Ok(Prepared { agent, backend, context, history, message, allowance })
 }
 
 /// What the turn's agent is told of background processes that ended.
@@ -263,6 +268,7 @@ impl<'a> Work<'a> {
             id: self.begun.turn,
             history: prepared.history.steps,
             message: prepared.message,
+            allowance: prepared.allowance,
             began_at: self.begun.at,
             steer,
             children,

@@ -23,6 +23,7 @@ use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
 use crate::domain::reset::{Notice, ResetRule};
 use crate::domain::session::{AgentSession, HoldReason};
+use crate::domain::spending::{Allowance, Rules};
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
 /// The result of a transition or a query.
@@ -109,12 +110,12 @@ pub trait Transitions: JobTransitions {
         at: Time,
     ) -> Result<Option<LeftBehind>>;
 
-    /// Goes on with a session: with what was cut off, if it is marked for that, and with its held queue.
-    /// Refuses if it is neither, or suspended.
+    /// Goes on with a session: with what was cut off, if it is marked for that, and with its held queue. One
+    /// that a daily limit holds is let go for the day. Refuses if it is neither, or suspended.
     fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()>;
 
-    /// Begins one item of every queue whose backend is due to be probed. Returns when the next one
-    /// is due: where nothing waits, none is.
+    /// Begins one item of every queue whose backend is due to be probed, and lets those go on that a daily
+    /// limit held until now. Returns when the next one is due: where nothing waits for it, no probe is.
     fn probe_queues(&mut self, at: Time) -> Result<Option<Time>>;
 
     /// Sets the engine's gate: hold, release, stop, or the stop called off. Opening it begins, for
@@ -288,6 +289,8 @@ pub trait Queries: JobQueries {
     fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>>;
     /// What is sent in the place of a session's first entries.
     fn summary(&self, session: &SessionId) -> Result<Option<Summary>>;
+    /// What the sessions under a key may still use today; none where nothing limits them.
+    fn allowance(&self, key: &SessionKey, at: Time) -> Result<Option<Allowance>>;
     /// An item.
     fn item(&self, id: ItemId) -> Result<Option<Item>>;
     /// What waits in a session (the slot first), its running item, and the newest 20 put aside.
@@ -349,6 +352,8 @@ pub struct NewRun {
     pub receipt: FoundReceipt,
     /// The limits of recovery.
     pub limits: Limits,
+    /// The daily limits, kept with the run and applied by every later transition.
+    pub spending: Rules,
 }
 
 /// What a new run found.

@@ -6,7 +6,7 @@ use switchboard::agent::{AgentEvent, Found, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind, ModelFacts, ToolName};
 use switchboard::domain::history::Step;
 use switchboard::domain::session::ContextUse;
-use switchboard::domain::spending::Price;
+use switchboard::domain::spending::{Limit, Price, Rules, Scope, Spent};
 use switchboard::domain::talk::{Covers, Shortened, summary_told};
 
 use crate::chat_server::{ChatServer, Reply};
@@ -26,6 +26,7 @@ pub fn tests() -> Vec<Trial> {
         real("context_a_refusal_that_nothing_helps_says_what_does", nothing_helps),
         real("context_how_full_the_window_is_is_told_with_each_answer", how_full),
         real("context_use_is_priced_by_the_model_that_was_asked", prices),
+        real("context_a_turn_at_a_daily_limit_ends_behind_the_call_it_is_in", daily_limit),
     ]
 }
 
@@ -280,4 +281,29 @@ async fn prices() {
             |event: &AgentEvent| if let AgentEvent::Usage(usage) = event { Some(usage.cost) } else { None };
         assert_eq!(played.events.iter().find_map(cost), Some(expected), "{model:?}");
     }
+}
+
+async fn daily_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("long.txt"), "words").unwrap();
+    let server = ChatServer::start([call("c1", 40), call("c2", 50), answer("never asked for", 1)]).await;
+    let mut config = settings(&server, None);
+    config.openai.tools = vec![ToolName::ReadFile];
+    config.openai.workdir = Some(folder.path().to_path_buf());
+    let rules = Rules {
+        session: Limit { tokens: Some(1_100), cost: None },
+        ..Rules::none(chrono_tz::Europe::Berlin)
+    };
+    let spent = Spent { tokens: 1_000, cost: 0 };
+    let allowance = rules.allowance(&Scope::of(&session().key), spent, spent);
+    let play = Call { allowance: Some(allowance), ..Call::new("go") };
+    let played = play.play(&*build(&config)).await;
+    assert_eq!(played.end, Ok(()));
+    let done = played.events.iter().filter(|event| matches!(event, AgentEvent::ToolResult { ok: true, .. }));
+    assert_eq!((done.count(), server.requests().len()), (2, 2), "no call is cut, and nothing more is asked");
+    assert_eq!(
+        played.text(),
+        "\n[held: the daily limit of 1100 tokens of this session (spending.session_tokens) is reached; \
+         what is not done is left as it is]"
+    );
 }

@@ -20,6 +20,7 @@ use switchboard::domain::approval::{Decision, Policy, Question};
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use switchboard::domain::session::AgentSession;
+use switchboard::domain::spending::Allowance;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -163,6 +164,8 @@ pub struct Call {
     pub approvals: Option<Approvals>,
     pub background: Option<BackgroundCalls>,
     pub doing: Option<Doing>,
+    /// What the turn may use.
+    pub allowance: Option<Allowance>,
     /// The session's own folder.
     pub workdir: Option<PathBuf>,
 }
@@ -178,6 +181,7 @@ impl Call {
             approvals: None,
             background: None,
             doing: None,
+            allowance: None,
             workdir: None,
         }
     }
@@ -268,6 +272,7 @@ impl Call {
             id: TurnId(7),
             history: self.history,
             message: self.message,
+            allowance: self.allowance,
             began_at: instant(),
             steer: self.steer.unwrap_or(no_steer),
         }

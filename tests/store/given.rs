@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono_tz::Tz;
 use switchboard::domain::Time;
 use switchboard::domain::agent::{AgentName, KnownAgent, Roster};
 use switchboard::domain::conversation::key_of;
@@ -10,6 +11,7 @@ use switchboard::domain::queue::{BusyMode, Destination, Intent, PutBack, Source}
 use switchboard::domain::recovery::{FoundReceipt, Limits};
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
 use switchboard::domain::session::Usage;
+use switchboard::domain::spending::Rules;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::{Defaults, NewMessage, NewRun};
 
@@ -60,6 +62,7 @@ pub(crate) fn run(number: usize, seconds: i64) -> NewRun {
         agents: agents(),
         receipt: FoundReceipt::Nothing,
         limits: LIMITS,
+        spending: Rules::none(Tz::UTC),
     }
 }
 

@@ -26,6 +26,7 @@ use switchboard::domain::marker::Clearing;
 use switchboard::domain::queue::{Gate, Refusal};
 use switchboard::domain::schedule::Schedule;
 use switchboard::domain::session::{Beginning, EndReason};
+use switchboard::domain::spending::{Scope, Spent};
 use switchboard::domain::turn::{Begun, TurnState};
 use switchboard::store::*;
 
@@ -636,9 +637,15 @@ impl JobTransitions for Model {
                 && (it.how != How::RunNow || !due)
                 && (self.jobs.jobs[&it.job].overlap() == Overlap::Allow || self.open(&it.job).busy.is_empty())
         };
-        let Some(id) = self.jobs.executions.iter().find(may_begin).map(|it| it.id) else { return Ok(None) };
-        self.execution_mut(id).state = ExecutionState::Claimed;
-        Ok(Some(self.give(id, claim)))
+        let waiting: Vec<Execution> = self.jobs.executions.iter().filter(may_begin).cloned().collect();
+        for it in waiting {
+            if self.may_spend(&it, claim.at) {
+                let kept = self.execution_mut(it.id);
+                (kept.state, kept.why) = (ExecutionState::Claimed, None);
+                return Ok(Some(self.give(it.id, claim)));
+            }
+        }
+        Ok(None)
     }
 
     fn begin_execution(&mut self, claim: &ClaimKey, at: Time) -> Result<Held> {
@@ -977,5 +984,33 @@ impl JobQueries for Model {
             waiting: self.jobs.executions.iter().filter(waits).count(),
             busy: self.jobs.executions.iter().filter(is_busy).count(),
         })
+    }
+}
+
+impl Model {
+    /// A run that a daily limit holds says so; one that an operator asked for lets its job go for the day.
+    fn may_spend(&mut self, run: &Execution, at: Time) -> bool {
+        let scope = Scope::Job(run.job.clone());
+        let allowance = self.allowance_of(&scope, at);
+        let Some(reached) = allowance.and_then(|allowance| allowance.reached(Spent::default())) else {
+            return true;
+        };
+        if run.slots.is_none() {
+            self.let_go(&scope, at);
+            return true;
+        }
+        let why = format!("held: {} is reached", reached.words());
+        if run.why.as_ref() != Some(&why) {
+            self.execution_mut(run.id).why = Some(why.clone());
+            let until = self.rules().unwrap().next_day(at);
+            self.tell_job(&run.job, JobEvent::Held { execution: run.id, why, until }, at);
+        }
+        false
+    }
+
+    pub(crate) fn next_day_of_jobs(&self, at: Time) -> Option<Time> {
+        let held = |run: &Execution| run.state == ExecutionState::Waiting && run.why.is_some();
+        let rules = self.rules().filter(|_| self.jobs.executions.iter().any(held))?;
+        Some(rules.next_day(at))
     }
 }

@@ -40,6 +40,7 @@ use switchboard::domain::reset::{
 use switchboard::domain::session::{
     AgentSession, Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
+use switchboard::domain::spending::{ALL, Allowance, Rules, Scope, Spent, SpentHold};
 use switchboard::domain::turn::{Begun, Outcome, Output, Reach, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
     Accepted, Counts, Defaults, LeftBehind, NewApproval, NewBackground, NewGate, NewMessage, NewRun, Opened,
@@ -72,6 +73,9 @@ pub(crate) struct Model {
     pub(crate) jobs: crate::jobs_model::Jobs,
     remembered: Vec<(String, String)>,
     summaries: BTreeMap<String, (TurnId, Summary)>,
+    rules: Option<Rules>,
+    /// What each day used in each scope, and whether that was let go for the day.
+    spent: BTreeMap<(String, String), (Spent, bool)>,
 }
 
 #[derive(Debug, Clone)]
@@ -148,6 +152,8 @@ impl Default for Model {
             drafts: BTreeMap::new(),
             remembered: Vec::new(),
             summaries: BTreeMap::new(),
+            rules: None,
+            spent: BTreeMap::new(),
             processes: Vec::new(),
             background: Vec::new(),
             alerts: BTreeMap::new(),
@@ -236,7 +242,7 @@ impl Model {
             slot: kept.slot,
             queued: kept.queue.len(),
             resumes: kept.resume_place.is_some(),
-            hold: kept.session.hold.map(|hold| hold.reason),
+            hold: held_by(&kept.session),
             gate: self.gate(),
             busy_mode: kept.session.busy_mode.unwrap_or(self.defaults.busy_mode),
             max_queued: self.defaults.max_queued,
@@ -506,6 +512,10 @@ impl Model {
     }
 
     fn begin_next(&mut self, session: &SessionId, at: Time) {
+        if next(&self.situation(self.kept(session))).is_none() {
+            return;
+        }
+        self.judge_spending(session, OTHER_LIMITS, at);
         let item = match next(&self.situation(self.kept(session))) {
             Some(Lane::Slot) => self.kept_mut(session).slot.take().unwrap(),
             Some(Lane::Queue) => self.kept_mut(session).queue.remove(0),
@@ -835,6 +845,11 @@ impl Model {
             kept.resume_place = Some(0);
             return;
         }
+        self.judge_spending(session, OTHER_LIMITS, at);
+        let kept = self.kept(session);
+        if kept.session.spent.is_some() {
+            return;
+        }
         let cuts = kept.session.cuts;
         let text = resume_message(mark.reason);
         let item = ItemId(self.items.len() as i64 + 1);
@@ -912,6 +927,84 @@ impl Model {
         let waiting = self.waiting(session).len();
         self.tell(Some(session), EventKind::QueueHeld { hold, waiting }, at);
         self.settle_alarm(session, at);
+    }
+
+    pub(crate) fn rules(&self) -> Option<Rules> {
+        self.rules
+    }
+
+    fn spend(&mut self, key: &SessionKey, usage: &Usage, at: Time) {
+        let used = Spent::from(usage);
+        let Some(rules) = self.rules.filter(|_| used != Spent::default()) else { return };
+        for scope in [Scope::of(key).word(), ALL.to_owned()] {
+            let (sum, _) = self.spent.entry((rules.day(at).to_string(), scope)).or_default();
+            sum.tokens += used.tokens;
+            sum.cost += used.cost;
+        }
+    }
+
+    pub(crate) fn allowance_of(&self, scope: &Scope, at: Time) -> Option<Allowance> {
+        let rules = self.rules.filter(|rules| !rules.are_off())?;
+        let of =
+            |scope: String| self.spent.get(&(rules.day(at).to_string(), scope)).copied().unwrap_or_default();
+        let ((own, let_go), (all, _)) = (of(scope.word()), of(ALL.to_owned()));
+        (!let_go).then(|| rules.allowance(scope, own, all))
+    }
+
+    pub(crate) fn let_go(&mut self, scope: &Scope, at: Time) {
+        if let Some(rules) = self.rules {
+            self.spent.entry((rules.day(at).to_string(), scope.word())).or_default().1 = true;
+        }
+    }
+
+    fn judge_spending(&mut self, session: &SessionId, by: &str, at: Time) {
+        let kept = self.kept(session);
+        let Some(rules) = self.rules.filter(|_| kept.session.ended.is_none()) else { return };
+        let scope = Scope::of(&kept.session.key);
+        let reached = self.allowance_of(&scope, at).and_then(|allowance| allowance.reached(Spent::default()));
+        let until = rules.next_day(at);
+        let before = kept.session.spent;
+        let waiting = self.waiting(session).len();
+        let now = reached.map(|reached| SpentHold {
+            reached,
+            since: before.map_or(at, |before| before.since),
+            until,
+        });
+        self.kept_mut(session).session.spent = now;
+        match (before, now) {
+            (None, None) => return,
+            (Some(_), Some(_)) => {}
+            (None, Some(now)) => {
+                self.tell(Some(session), EventKind::QueueHeld { hold: Hold::from(now), waiting }, at);
+            }
+            (Some(before), None) => {
+                let by = if at >= before.until { "the next day" } else { by }.to_owned();
+                self.tell(Some(session), EventKind::QueueReleased { reason: HoldReason::Spent, by }, at);
+            }
+        }
+        self.settle_alarm(session, at);
+    }
+
+    fn judge_spent(&mut self, until: Option<Time>, at: Time) {
+        let held = |kept: &Kept| kept.session.spent.map(|spent| (spent.until, kept.session.id.clone()));
+        let mut due: Vec<_> = self.sessions.iter().filter_map(held).collect();
+        due.retain(|(day, _)| until.is_none_or(|until| *day <= until));
+        due.sort();
+        for (_, session) in due {
+            self.judge_spending(&session, OTHER_LIMITS, at);
+            self.go_on_after_spending(&session, at);
+        }
+    }
+
+    fn go_on_after_spending(&mut self, session: &SessionId, at: Time) {
+        let kept = self.kept(session);
+        if kept.session.spent.is_some() || kept.running.is_some() || self.gate() != Gate::Open {
+            return;
+        }
+        match (kept.session.marker, kept.session.hold) {
+            (Some(Marker::ResumePending(_)), None) => self.resume_now(session, at),
+            _ => self.begin_next(session, at),
+        }
     }
 
     fn hold_stopped(&mut self, session: &SessionId, at: Time) {
@@ -1050,6 +1143,13 @@ impl Model {
         source: Source,
         at: Time,
     ) -> Result<Accepted> {
+        let was_held = self.kept(session).session.spent.is_some();
+        if self.kept(session).running.is_none() && (source != Source::Job || was_held) {
+            self.judge_spending(session, OTHER_LIMITS, at);
+            if was_held {
+                self.go_on_after_spending(session, at);
+            }
+        }
         let now = self.situation(self.kept(session));
         let placement = place(intent, &now)?;
         let id = ItemId(self.items.len() as i64 + 1);
@@ -1249,6 +1349,7 @@ impl Model {
         let kept = self.kept_mut(id);
         kept.session.ended = Some(Ended { at, reason });
         kept.session.hold = None;
+        kept.session.spent = None;
         self.unmark(id, by, at);
         self.settle_alarm(id, at);
         self.resolve(&AlertKey::blocked_reset(id), at);
@@ -1271,7 +1372,11 @@ impl Model {
         }
         let kept = self.kept(id).clone();
         let alarm = match kept.session.ended {
-            None => SessionAlarm::of(kept.session.hold.map(|hold| hold.reason), kept.session.marker),
+            None => SessionAlarm::of(
+                kept.session.hold.map(|hold| hold.reason),
+                kept.session.spent.map(|spent| spent.reached),
+                kept.session.marker,
+            ),
             Some(_) => None,
         };
         if alarm == kept.alarmed {
@@ -1384,6 +1489,7 @@ impl Transitions for Model {
         self.defaults = run.defaults;
         self.agents.clone_from(&run.agents);
         self.limits = run.limits;
+        self.rules = Some(run.spending);
         let last = self.runs.last().map(|run| run.last.clone());
         let exit = last_exit(run.receipt.clone(), last.as_ref());
         let facts = last.map(|last| self.facts(&last, &exit)).unwrap_or_default();
@@ -1417,6 +1523,7 @@ impl Transitions for Model {
         };
         self.tell(None, kind, run.at);
         self.carry_out(&plan, run.at);
+        self.judge_spent(None, run.at);
         self.begin_all(run.at);
         Ok(Opened { exit, cut_turns, waiting })
     }
@@ -1640,6 +1747,9 @@ impl Transitions for Model {
                 self.release(&session, "the backend, which works again", end.at);
             }
         }
+        let key = self.kept(&session).session.key.clone();
+        self.spend(&key, &end.usage, end.at);
+        self.judge_spending(&session, OTHER_LIMITS, end.at);
         self.begin_next(&session, end.at);
         self.write_our_state(&session, Writing::Facts, end.at);
         if resumed {
@@ -1776,13 +1886,21 @@ impl Transitions for Model {
     fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
         self.known(session)?;
         self.refuse_suspended(session)?;
+        let was_spent = self.kept(session).session.spent.is_some();
+        if was_spent && self.rules.is_some() {
+            let scope = Scope::of(&self.kept(session).session.key);
+            self.let_go(&scope, at);
+            self.judge_spending(session, by, at);
+        }
         let kept = self.kept(session);
         match kept.session.marker {
             Some(Marker::ResumePending(_)) if kept.running.is_none() => {
                 self.release(session, by, at);
                 self.resume_now(session, at);
             }
-            _ if kept.session.hold.is_none() => return nothing("this session's queue is not held"),
+            _ if kept.session.hold.is_none() && !was_spent => {
+                return nothing("this session's queue is not held");
+            }
             _ => self.release(session, by, at),
         }
         self.begin_next(session, at);
@@ -1837,8 +1955,11 @@ impl Transitions for Model {
         if self.gate() != Gate::Open {
             return Ok(None);
         }
-        let probe_at =
-            |kept: &Kept| kept.session.hold.filter(|_| !kept.queue.is_empty()).and_then(|hold| hold.probe_at);
+        self.judge_spent(Some(at), at);
+        let probe_at = |kept: &Kept| {
+            let hold = kept.session.hold.filter(|_| !kept.queue.is_empty() && kept.session.spent.is_none());
+            hold.and_then(|hold| hold.probe_at)
+        };
         let mut due: Vec<(Time, SessionId)> = Vec::new();
         for kept in &self.sessions {
             due.extend(probe_at(kept).filter(|due| *due <= at).map(|due| (due, kept.session.id.clone())));
@@ -1848,13 +1969,18 @@ impl Transitions for Model {
             let kept = self.kept_mut(&session);
             let later = at + probe_delay(kept.session.dead_turns);
             kept.session.hold.as_mut().unwrap().probe_at = Some(later);
-            if kept.running.is_none() && kept.resume_place.is_none() {
+            self.judge_spending(&session, OTHER_LIMITS, at);
+            let kept = self.kept_mut(&session);
+            let free = kept.running.is_none() && kept.resume_place.is_none();
+            if free && kept.session.spent.is_none() {
                 let item = kept.queue.remove(0);
                 let begun = self.begin(&session, item, true, at);
                 self.tell_begun(&begun);
             }
         }
-        Ok(self.sessions.iter().filter_map(probe_at).min())
+        let spent = self.sessions.iter().filter_map(|kept| kept.session.spent).map(|spent| spent.until).min();
+        let probe = self.sessions.iter().filter_map(probe_at).min();
+        Ok([probe, spent, self.next_day_of_jobs(at)].into_iter().flatten().min())
     }
 
     fn set_gate(&mut self, gate: &NewGate, at: Time) -> Result<()> {
@@ -2201,9 +2327,17 @@ impl Transitions for Model {
     }
 }
 
+/// What lets a session go whose limit is not what it was.
+const OTHER_LIMITS: &str = "its limits, which are others now";
+
+/// What holds a session: a daily limit before all else.
+fn held_by(session: &Session) -> Option<HoldReason> {
+    session.spent.map(|_| HoldReason::Spent).or(session.hold.map(|hold| hold.reason))
+}
+
 impl Model {
     fn row(&self, kept: &Kept) -> SessionRow {
-        let hold = kept.session.hold.map(|hold| hold.reason);
+        let hold = held_by(&kept.session);
         let running = usize::from(kept.running.is_some());
         let waiting = kept.queue.len() + usize::from(kept.slot.is_some());
         let state = match kept.session.ended {
@@ -2213,8 +2347,9 @@ impl Model {
                 SessionState::of(running, asks, waiting, hold, kept.session.marker)
             }
         };
+        let held = kept.session.spent.map(Hold::from).or(kept.session.hold);
         SessionRow {
-            session: kept.session.clone(),
+            session: Session { hold: held, ..kept.session.clone() },
             state,
             turn: kept.running.map(|id| {
                 let turn = self.turn(id);
@@ -2239,13 +2374,13 @@ impl Model {
     fn queue_row(&self, item: &Item) -> QueueRow {
         let kept = self.kept(&item.session);
         let place = kept.queue.iter().position(|id| *id == item.id);
-        let held = match (item.state, &self.stopping, &self.hold, kept.session.hold) {
+        let held = match (item.state, &self.stopping, &self.hold, held_by(&kept.session)) {
             (ItemState::Waiting, Some(why), _, _) => {
                 Some(format!("the engine stops: {why}; it runs after the next start"))
             }
             (ItemState::Waiting, None, Some(hold), _) => Some(format!("the engine is on hold: {}", hold.why)),
             (ItemState::Waiting, None, None, Some(hold)) if item.lane == Lane::Queue => {
-                Some(hold.reason.words().to_owned())
+                Some(hold.words().to_owned())
             }
             _ => None,
         };
@@ -2316,7 +2451,7 @@ impl Model {
             ended: row.and_then(|row| row.ended),
             marker: session.marker,
             due: if kept.resume_place.is_some() { Due::Yes } else { Due::No },
-            hold: session.hold.map(|hold| hold.reason),
+            hold: held_by(session),
             unjudged_until: session
                 .marker
                 .filter(|_| row.is_none())
@@ -2470,6 +2605,10 @@ impl Queries for Model {
 
     fn summary(&self, session: &SessionId) -> Result<Option<Summary>> {
         Ok(self.summaries.get(&session.to_string()).map(|(_, summary)| summary.clone()))
+    }
+
+    fn allowance(&self, key: &SessionKey, at: Time) -> Result<Option<Allowance>> {
+        Ok(self.allowance_of(&Scope::of(key), at))
     }
 
     fn item(&self, id: ItemId) -> Result<Option<Item>> {

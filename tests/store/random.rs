@@ -25,11 +25,12 @@ use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, Item, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
 use switchboard::domain::session::{AgentSession, ContextUse, HandleUse, Health, Usage};
+use switchboard::domain::spending::{Limit, Rules};
 use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
-    ExecutionEnd, JobQueries, JobsSeen, NewApproval, NewBackground, NewClaim, NewGate, NewMessage, Post,
-    Queries, Result, RunTurn, SeenFile, SeenRecord, StoreError, Tick, Transitions,
+    ExecutionEnd, JobQueries, JobsSeen, NewApproval, NewBackground, NewClaim, NewGate, NewMessage, NewRun,
+    Post, Queries, Result, RunTurn, SeenFile, SeenRecord, StoreError, Tick, Transitions,
 };
 
 use crate::given::{at, key, message, rule, run};
@@ -718,9 +719,28 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         }
         all.push(format!("{page:#?}"));
         all.push(format!("{:?}", queries.summary(session)?));
+        if let Some(row) = queries.session(session)? {
+            all.push(format!("{:?}", queries.allowance(&row.session.key, at(0))?));
+        }
         all.push(format!("{:#?}", queries.events(EventPage::Newest, Level::Info, Some(session), 4)?));
     }
     Ok(all)
+}
+
+/// The daily limits of a random run.
+#[derive(Debug, Clone, Copy)]
+enum Limits {
+    Off,
+    /// Each turn uses 8 tokens.
+    Low,
+}
+
+fn rules(limits: Limits) -> Rules {
+    let tokens = |most| Limit { tokens: Some(most), cost: None };
+    match limits {
+        Limits::Off => Rules::none(Tz::UTC),
+        Limits::Low => Rules { session: tokens(20), job: tokens(8), all: tokens(60), zone: Tz::UTC },
+    }
 }
 
 /// Work that a crash takes back: its transaction is lost before its commit.
@@ -736,12 +756,13 @@ fn work_that_is_lost(database: &mut Database) {
     assert!(database.commit(&mut [&mut work, &mut lost]).is_err());
 }
 
-fn check(ops: &[Op], path: &Path) -> std::result::Result<(), TestCaseError> {
+fn check(ops: &[Op], limits: Limits, path: &Path) -> std::result::Result<(), TestCaseError> {
     let mut model = Model::default();
     let mut database = Some(Database::open(path).unwrap());
     let mut seconds = 0;
-    model.step(|t| t.open_run(&run(1, 0))).unwrap();
-    database.as_mut().unwrap().step(|t| t.open_run(&run(1, 0))).unwrap();
+    let first = NewRun { spending: rules(limits), ..run(1, 0) };
+    model.step(|t| t.open_run(&first)).unwrap();
+    database.as_mut().unwrap().step(|t| t.open_run(&first)).unwrap();
     for (step, op) in ops.iter().enumerate() {
         seconds += if let Op::Pass { seconds } = op { *seconds } else { 1 };
         let running = model.running_turns();
@@ -797,8 +818,11 @@ proptest! {
         std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(16)) })]
 
     #[test]
-    fn sqlite_does_what_the_model_does(ops in proptest::collection::vec(op(), 1..60)) {
+    fn sqlite_does_what_the_model_does(
+        ops in proptest::collection::vec(op(), 1..60),
+        limits in prop_oneof![Just(Limits::Off), Just(Limits::Low)],
+    ) {
         let home = tempfile::tempdir().unwrap();
-        check(&ops, &home.path().join("state.db"))?;
+        check(&ops, limits, &home.path().join("state.db"))?;
     }
 }

@@ -10,7 +10,11 @@ pub fn alerts_of(rows: &[SessionRow], acknowledged: &[AlertKey]) -> Vec<Alert> {
         .filter(|row| row.state.needs_a_person())
         .map(|row| {
             let session = &row.session;
-            let alarm = SessionAlarm::of(session.hold.map(|hold| hold.reason), session.marker);
+            let alarm = SessionAlarm::of(
+                session.hold.map(|hold| hold.reason),
+                session.spent.map(|spent| spent.reached),
+                session.marker,
+            );
             let alarm = alarm.unwrap_or(SessionAlarm::BackendDead);
             let asks = row.asks.first().map(|asked| asked.question.alert(&session.id, session.name()));
             let new =

@@ -13,6 +13,7 @@ use switchboard::agent::{
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
 use switchboard::domain::session::AgentSession;
+use switchboard::domain::spending::Allowance;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +56,8 @@ pub struct Played {
     pub history: Vec<Step>,
     /// Which handle runs it, counted from 1 in the order they were opened.
     pub handle: usize,
+    /// What it may use before a daily limit is reached.
+    pub allowance: Option<Allowance>,
     /// Where the turn asks a person.
     pub approvals: Approvals,
     /// Where the turn asks for background processes.
@@ -260,6 +263,7 @@ impl Handle for ScriptedHandle {
             message: turn.message,
             history: turn.history,
             handle: self.number,
+            allowance: turn.allowance,
             approvals: turn.approvals,
             background: turn.background,
             doing: turn.doing,

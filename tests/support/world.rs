@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{TimeZone, Utc};
 use switchboard::agent::{Agents, AlertCommand, Backend};
 use switchboard::config::{
-    CronConfig, EngineConfig, HandlesConfig, Home, OnTerminalClose, QueueConfig, parse,
+    CronConfig, EngineConfig, HandlesConfig, Home, OnTerminalClose, QueueConfig, SpendingConfig, parse,
 };
 use switchboard::domain::Time;
 use switchboard::domain::api::{
@@ -41,6 +41,7 @@ pub struct Setup {
     pub start_up: StartUp,
     pub patience: Patience,
     pub session_reset: ResetPolicies,
+    pub spending: SpendingConfig,
     /// What stands in `config.toml` under `[alerts]`.
     pub alerts: String,
     pub timezone: chrono_tz::Tz,
@@ -61,6 +62,7 @@ impl Default for Setup {
             start_up: StartUp::Run,
             patience: Patience::default(),
             session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
+            spending: SpendingConfig::default(),
             alerts: String::new(),
             timezone: chrono_tz::Europe::Berlin,
             begins: monday_noon(),
@@ -132,6 +134,7 @@ impl World {
             recovery: parse("", Path::new("config.toml")).unwrap().config.recovery,
             session_reset: setup.session_reset,
             handles: setup.handles,
+            spending: setup.spending,
             alert_command: alert_command(&setup.alerts, home.path()),
             receipt,
             timezone: setup.timezone,

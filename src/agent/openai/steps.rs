@@ -15,6 +15,7 @@ use crate::agent::tools::Tools;
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::event::excerpt;
 use crate::domain::session::{ContextUse, Usage};
+use crate::domain::spending::Spent;
 use crate::domain::talk::Talk;
 
 /// Takes the steps of a turn. Each request that fails is repeated by itself, so no call is carried
@@ -32,8 +33,9 @@ pub(super) async fn take(
     let key = connection.keys.read()?;
     let history = std::mem::take(&mut turn.history);
     let talk = Talk::new(connection.config.system_prompt.as_deref(), history, &turn.message);
-    let (ids, said) = (HashSet::new(), Said::Nothing);
-    let steps = Steps { connection, tools, turn, key, output, talk, measured, gave_up: false, ids, said };
+    let (ids, said, spent) = (HashSet::new(), Said::Nothing, Spent::default());
+    let gave_up = false;
+    let steps = Steps { connection, tools, turn, key, output, talk, measured, spent, gave_up, ids, said };
     steps.take().await
 }
 
@@ -46,6 +48,8 @@ pub(super) struct Steps<'a> {
     pub(super) talk: Talk,
     /// What the last request took.
     pub(super) measured: &'a mut Option<Measured>,
+    /// What the turn has used so far.
+    spent: Spent,
     /// Whether a summary could not be made in this turn: it is not tried again.
     pub(super) gave_up: bool,
     /// The ids of the calls so far.
@@ -74,6 +78,12 @@ impl Steps<'_> {
                 return self.close(&answer).await;
             }
             self.carry_out(answer).await?;
+            if let Some(reached) = self.turn.allowance.and_then(|allowance| allowance.reached(self.spent)) {
+                let words =
+                    format!("\n[held: {} is reached; what is not done is left as it is]", reached.words());
+                self.tell(AgentEvent::Text(words)).await;
+                return Ok(());
+            }
             self.take_in_steering().await;
         }
         self.talk.hear(format!(
@@ -110,12 +120,20 @@ impl Steps<'_> {
         let estimate = self.estimate(offered);
         let body = Body::new(&self.connection.config, self.talk.messages(), offered);
         let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
+        self.spend(answer.usage);
         if let Some(Usage { input: tokens @ 1.., .. }) = answer.usage {
             *self.measured = Some(Measured { tokens, estimate });
             self.tell(AgentEvent::Context(ContextUse { tokens, window: self.connection.window_told() }))
                 .await;
         }
         Ok(answer)
+    }
+
+    /// Counts what an answer took against what the turn may use.
+    pub(super) fn spend(&mut self, usage: Option<Usage>) {
+        let used = usage.as_ref().map(Spent::from).unwrap_or_default();
+        self.spent.tokens = self.spent.tokens.saturating_add(used.tokens);
+        self.spent.cost = self.spent.cost.saturating_add(used.cost);
     }
 
     /// Carries the calls of an answer out, one after the other. Each is told before it acts.

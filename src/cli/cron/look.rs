@@ -192,6 +192,7 @@ fn why(row: &JobRow, clock: &Clock) -> String {
         (JobState::Error { faults }, _) => faults.join("; "),
         (JobState::RunsOn { at }, _) => format!("gone from jobs.json since {}", clock.full(*at)),
         (JobState::Completed { at } | JobState::Vanished { at }, _) => format!("since {}", clock.full(*at)),
+        (JobState::Waiting, _) if row.held().is_some() => row.held().unwrap_or_default().to_owned(),
         (_, Some(Paused { why: Some(why), .. })) => why.clone(),
         _ => row.missing_sources.iter().map(Definition::missing_source).collect::<Vec<_>>().join("; "),
     }

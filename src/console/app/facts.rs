@@ -33,6 +33,9 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     facts.extend(row.row.turn.iter().flat_map(|turn| turn_that_runs(model, turn)));
     facts.extend(marker(model, row));
     facts.extend(hold_of(row).iter().flat_map(|hold| queue_hold(model, hold, row.row.queued, Action::GoOn)));
+    if let Some(spent) = &session.spent {
+        facts.push(("limit", format!("{} is reached", spent.reached.words())));
+    }
     facts.extend(engine_hold(model));
     if let Some(error) = &row.last_error {
         facts.push(("last error", error.clone()));
@@ -346,6 +349,9 @@ fn running(model: &Model, turn: &RunningTurn) -> String {
 /// The hold of a session's queue, in which so many items wait; `key` lets it go on.
 fn queue_hold(model: &Model, hold: &Hold, queued: usize, key: Action) -> [Fact; 2] {
     let by_itself = match hold.probe_at {
+        Some(at) if hold.reason == HoldReason::Spent => {
+            format!("the next day, {}; ", words::clock(model, at))
+        }
         Some(_) if queued == 0 => "nothing waits: the next message tries it; ".to_owned(),
         Some(at) => format!("tried again by itself at {}; ", words::clock(model, at)),
         None => String::new(),

@@ -7,6 +7,7 @@ use crate::domain::marker::{Marker, SuspendReason};
 use crate::domain::reset::ToldBlock;
 use crate::domain::sanitize::one_line;
 use crate::domain::session::HoldReason;
+use crate::domain::spending::Reached;
 
 /// Why a session needs a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,16 +18,19 @@ pub enum SessionAlarm {
     BackendDead,
     /// What was cut off is too old to go on by itself, and holds what waits behind it.
     LeftUnfinished,
+    /// A daily limit is reached.
+    Spent(Reached),
 }
 
 impl SessionAlarm {
     /// Decides from what a store keeps of a live session whether it needs a person. A probe that runs
     /// changes nothing: only its answer does.
-    pub fn of(hold: Option<HoldReason>, marker: Option<Marker>) -> Option<Self> {
-        match (hold, marker) {
-            (_, Some(Marker::Suspended(given_up))) => Some(Self::Suspended(given_up.reason)),
-            (Some(HoldReason::BackendError), _) => Some(Self::BackendDead),
-            (Some(HoldReason::StaleMark), _) => Some(Self::LeftUnfinished),
+    pub fn of(hold: Option<HoldReason>, spent: Option<Reached>, marker: Option<Marker>) -> Option<Self> {
+        match (hold, spent, marker) {
+            (_, _, Some(Marker::Suspended(given_up))) => Some(Self::Suspended(given_up.reason)),
+            (_, Some(reached), _) => Some(Self::Spent(reached)),
+            (Some(HoldReason::BackendError), None, _) => Some(Self::BackendDead),
+            (Some(HoldReason::StaleMark), None, _) => Some(Self::LeftUnfinished),
             _ => None,
         }
     }
@@ -40,9 +44,10 @@ impl SessionAlarm {
             times: None,
             by: match self {
                 Self::Suspended(SuspendReason::Operator) => RaisedBy::Operator,
-                Self::Suspended(SuspendReason::StuckLoop) | Self::BackendDead | Self::LeftUnfinished => {
-                    RaisedBy::Itself
-                }
+                Self::Suspended(SuspendReason::StuckLoop)
+                | Self::BackendDead
+                | Self::LeftUnfinished
+                | Self::Spent(_) => RaisedBy::Itself,
             },
         }
     }
@@ -51,6 +56,10 @@ impl SessionAlarm {
         match self {
             Self::Suspended(reason) => {
                 format!("{name} is suspended: {}; /unsuspend lifts it, a message starts anew", reason.words())
+            }
+            Self::Spent(reached) => {
+                let limit = reached.words();
+                format!("{name} is held: {limit} is reached; it goes on the next day, or today by /continue")
             }
             Self::BackendDead => {
                 let why =
@@ -116,6 +125,7 @@ mod tests {
     use super::*;
     use crate::domain::Time;
     use crate::domain::marker::{ResumePending, ResumeReason, Suspended};
+    use crate::domain::spending::{Most, Whose};
 
     fn suspended(reason: SuspendReason) -> Option<Marker> {
         Some(Marker::Suspended(Suspended { reason, since: Time::UNIX_EPOCH }))
@@ -139,8 +149,12 @@ mod tests {
             (Some(BackendError), stuck, given_up),
         ];
         for (hold, marker, alarm) in table {
-            assert_eq!(SessionAlarm::of(hold, marker), alarm, "{hold:?} {marker:?}");
+            assert_eq!(SessionAlarm::of(hold, None, marker), alarm, "{hold:?} {marker:?}");
         }
+        let reached = Reached { whose: Whose::All, most: Most::Tokens(5) };
+        let spent = Some(SessionAlarm::Spent(reached));
+        assert_eq!(SessionAlarm::of(Some(BackendError), Some(reached), None), spent);
+        assert_eq!(SessionAlarm::of(None, Some(reached), stuck), given_up);
     }
 
     #[test]

@@ -244,6 +244,11 @@ pub struct JobRow {
 }
 
 impl JobRow {
+    /// The daily limit that its next run waits for, which has not begun.
+    pub fn held(&self) -> Option<&str> {
+        self.last.as_ref().and_then(Execution::held)
+    }
+
     /// One of its slots on the clock of its zone: `Tue 1 Dec 02:30 CET`.
     pub fn slot_words(&self, at: Time, now: Time) -> String {
         slot_words(at, self.zone.parse().unwrap_or(Tz::UTC), now)

@@ -53,6 +53,15 @@ pub enum JobEvent {
         /// Its next slot.
         next: Option<Time>,
     },
+    /// A run waits: a daily limit is reached.
+    Held {
+        /// The execution.
+        execution: ExecutionId,
+        /// Which limit.
+        why: String,
+        /// When the next day begins.
+        until: Time,
+    },
     /// A slot was taken, or an operator asked for a run: it waits for a worker.
     Fired {
         /// The execution.
@@ -144,6 +153,7 @@ impl JobEvent {
             | Self::VanishedWithFile
             | Self::NotRun { .. }
             | Self::Restored { .. }
+            | Self::Held { .. }
             | Self::Delivery { state: DeliveryState::NotConfigured, .. } => Level::Warn,
             _ => Level::Info,
         }
@@ -179,6 +189,9 @@ impl JobEvent {
             Self::Paused { why: Some(why) } => format!("job {job} paused: {why}"),
             Self::Paused { why: None } => format!("job {job} paused"),
             Self::Resumed { next: at } => format!("job {job} goes on; {}", next(at)),
+            Self::Held { execution, why, until } => {
+                format!("job {job}: run {execution} waits until {}: {why}", clock(*until))
+            }
             Self::Fired { execution, slots: Some(taken), how, .. } => {
                 let how = match how {
                     How::OnTime | How::RunNow => "",

@@ -48,6 +48,11 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// The daily limit that it waits for, while it has not begun.
+    pub fn held(&self) -> Option<&str> {
+        self.why.as_deref().filter(|_| self.state == ExecutionState::Waiting)
+    }
+
     /// How long its run took, or has taken until `now`; none before it began.
     pub fn took(&self, now: Time) -> Option<TimeDelta> {
         Some((self.ended_at.unwrap_or(now) - self.began_at?).max(TimeDelta::zero()))

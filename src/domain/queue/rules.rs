@@ -150,6 +150,8 @@ pub fn place(intent: Intent, now: &Situation) -> Result<Placement, Refusal> {
 
 fn place_without_turn(intent: Intent, now: &Situation) -> Result<Placement, Refusal> {
     match (intent, now.gate) {
+        // A daily limit holds every message.
+        (_, Gate::Open) if now.hold == Some(HoldReason::Spent) => to_queue(now),
         // A hold of the queue never holds a plain message: it runs as its own turn and the hold stays.
         (Intent::Plain, Gate::Open) => Ok(Placement::Start),
         (_, Gate::Open) if now.queued == 0 && now.hold.is_none() => Ok(Placement::Start),
@@ -308,6 +310,15 @@ mod tests {
             let empty = Situation { queued: 0, ..held };
             assert_eq!(place(Intent::Queue, &empty), Ok(Placement::Queue));
         }
+    }
+
+    #[test]
+    fn a_daily_limit_holds_every_message_in_its_order() {
+        let held = Situation { hold: Some(HoldReason::Spent), ..idle() };
+        for intent in [Intent::Plain, Intent::Queue, Intent::Steer] {
+            assert_eq!(place(intent, &held), Ok(Placement::Queue), "{intent:?}");
+        }
+        assert_eq!(next(&Situation { slot: Some(OTHER), queued: 1, ..held }), None);
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub(super) fn wall_clock(at: Time, zone: Tz) -> Option<NaiveDateTime> {
 }
 
 /// The first instant at which the wall clock has reached a time; none on a day that is skipped as a whole.
-pub(super) fn first_pass(wall: NaiveDateTime, zone: Tz) -> Option<Time> {
+pub(in crate::domain) fn first_pass(wall: NaiveDateTime, zone: Tz) -> Option<Time> {
     match zone.from_local_datetime(&wall) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.to_utc()),
         LocalResult::None => {

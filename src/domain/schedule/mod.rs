@@ -24,6 +24,7 @@ use std::fmt;
 use chrono::{NaiveDate, TimeDelta};
 use chrono_tz::Tz;
 
+pub(in crate::domain) use self::clock::first_pass;
 pub use self::cron::Cron;
 pub use self::error::{Part, ScheduleError};
 pub use self::hermes::Hermes;

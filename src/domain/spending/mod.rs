@@ -1,9 +1,13 @@
-//! What work costs. Amounts are whole millionths of the currency that the operator's prices are in, which
+//! What work costs, and how much of it a day allows. Amounts are whole millionths of the currency that the operator's prices are in, which
 //! is never named: it is theirs.
+
+mod limits;
 
 use serde::{Deserialize, Serialize};
 
 use super::session::Usage;
+
+pub use limits::{ALL, Allowance, Limit, Most, Reached, Rules, Scope, Spent, SpentHold, Whose};
 
 /// An amount of money, in millionths.
 pub type Millionths = u64;

@@ -42,6 +42,7 @@ use crate::domain::api::{TickerState, Waited};
 use crate::domain::cron::{Execution, JobEvent, Owner};
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::id::{ExecutionId, RunId};
+use crate::domain::session::HoldReason;
 
 pub use alone::change as change_alone;
 pub(super) use commands::carry_out;
@@ -126,6 +127,11 @@ impl Cron {
         self.ticker.state()
     }
 
+    /// What waits for a new day may be claimed now.
+    pub(super) fn claim_again(&self) {
+        self.fires.notify_one();
+    }
+
     /// What was committed may be something to act on.
     pub(super) fn follow(&self, event: &Event) {
         match &event.kind {
@@ -134,6 +140,7 @@ impl Cron {
                 self.changes.notify_one();
                 self.fires.notify_one();
             }
+            EventKind::QueueReleased { reason: HoldReason::Spent, .. } => self.claim_again(),
             EventKind::Job { what, .. } => match what {
                 JobEvent::Fired { .. } | JobEvent::Restored { .. } | JobEvent::RunEnded { .. } => {
                     self.fires.notify_one();

@@ -64,6 +64,7 @@ words!(HoldReason {
     Suspended = "suspended",
     BootGuard = "boot_guard",
     StaleMark = "stale_mark",
+    Spent = "spent",
 });
 words!(ResumeReason {
     RestartInterrupted = "restart_interrupted",

@@ -9,6 +9,7 @@ mod place;
 mod reader;
 mod schema;
 mod search_index;
+mod spent;
 mod sql;
 mod tx;
 

@@ -40,7 +40,12 @@ pub(crate) fn at(hour: u32, minute: u32) -> Time {
 
 /// An engine with these jobs.
 pub(crate) async fn world_with(jobs: &[Definition]) -> World {
-    let world = World::new(Setup::default()).await;
+    world_set_up(Setup::default(), jobs).await
+}
+
+/// The same, set up otherwise.
+pub(crate) async fn world_set_up(setup: Setup, jobs: &[Definition]) -> World {
+    let world = World::new(setup).await;
     for job in jobs {
         world.save(job.clone()).await.unwrap();
     }

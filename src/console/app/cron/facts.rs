@@ -72,6 +72,10 @@ fn of_state(model: &Model, job: &Job) -> Vec<Fact> {
                 format!("its end, with which it leaves the list; {} stops it", key(Action::StopRun)),
             ),
         ],
+        JobState::Waiting if job.row.held().is_some() => vec![
+            ("waits", columns::of_state(model, &job.row)),
+            ("frees it", "the next day, a raised limit, or today /continue in its session".to_owned()),
+        ],
         JobState::Waiting => vec![(
             "waits",
             match columns::waits_for_engine(model) {
@@ -261,7 +265,10 @@ pub(in crate::console::app) fn run(model: &Model, run: &Execution) -> Vec<Fact> 
     match run.state {
         ExecutionState::Waiting => {
             let waits = model.cron.current_detail().and_then(|detail| columns::waits_for(model, detail, run));
-            facts.extend(waits.map(|words| ("waits", words.to_owned())));
+            match run.held() {
+                Some(why) => facts.push(("waits", why.to_owned())),
+                None => facts.extend(waits.map(|words| ("waits", words.to_owned()))),
+            }
         }
         ExecutionState::Claimed | ExecutionState::Running => {
             facts.push(("frees it", format!("its end; {} stops it", key_name(model, Action::StopRun))));

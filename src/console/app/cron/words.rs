@@ -101,7 +101,10 @@ pub(super) fn of_state(model: &Model, row: &JobRow) -> String {
         }
         JobState::Running => runs(model, row),
         JobState::RunsOn { .. } => format!("removed, still {}", runs(model, row)),
-        JobState::Waiting => format!("waits {}", waits_for_engine(model)),
+        JobState::Waiting => match row.held() {
+            Some(why) => format!("waits, {why}"),
+            None => format!("waits {}", waits_for_engine(model)),
+        },
         JobState::Scheduled => match (&row.last, &row.last_run) {
             (Some(last), Some(run)) if last.state.was_not_run() => {
                 format!("{}, then {}", outcome(model, run), outcome(model, last))

@@ -14,7 +14,7 @@ mod sessions;
 
 use rusqlite::{Connection, Params, Row};
 
-use super::{columns, sql};
+use super::{columns, spent, sql};
 use crate::domain::Time;
 use crate::domain::alert::Alert;
 use crate::domain::api::{
@@ -29,6 +29,7 @@ use crate::domain::history::{Entry, Summary};
 use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Item;
+use crate::domain::spending::{Allowance, Scope};
 use crate::store::{Counts, Queries, Result};
 
 /// Reads what is committed.
@@ -114,6 +115,11 @@ impl Queries for Reader<'_> {
 
     fn summary(&self, session: &SessionId) -> Result<Option<Summary>> {
         self.summary(session)
+    }
+
+    fn allowance(&self, key: &SessionKey, at: Time) -> Result<Option<Allowance>> {
+        let Some(rules) = spent::rules(self.connection)? else { return Ok(None) };
+        spent::allowance(self.connection, &rules, &Scope::of(key), at)
     }
 
     fn item(&self, id: ItemId) -> Result<Option<Item>> {

@@ -5,7 +5,7 @@ use rusqlite::Row;
 use super::super::background::background;
 use super::super::columns::{Millis, approval, item, named_marker, optional_time, time};
 use super::super::sql::at_most;
-use super::super::tx::hold;
+use super::super::tx::{hold, spent};
 use super::Reader;
 use crate::domain::Time;
 use crate::domain::api::{RunningTurn, SessionCursor, SessionPage, SessionRow};
@@ -278,6 +278,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
         chosen_model: row.get("chosen_model")?,
         busy_mode: row.get("busy_mode")?,
         hold: hold(row)?,
+        spent: spent(row)?,
         dead_turns: row.get("dead_turns")?,
         began_at: time(row, "began_at")?,
         beginning: beginning(row)?,

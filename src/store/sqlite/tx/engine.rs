@@ -1,6 +1,7 @@
 //! The engine: its runs, and the gate that all turns pass.
 
 use super::super::columns::{Millis, json};
+use super::spending::OTHER_LIMITS;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::event::EventKind;
@@ -31,6 +32,8 @@ impl Tx<'_> {
         };
         self.tell(kind, run.at)?;
         self.carry_out(&plan, run)?;
+        self.forget_spent(run.at)?;
+        self.judge_spent(None, OTHER_LIMITS, run.at)?;
         self.begin_all(run.at)?;
         Ok(Opened { exit, cut_turns, waiting })
     }
@@ -52,7 +55,7 @@ impl Tx<'_> {
         )?;
         self.execute(
             "UPDATE house SET stopping_why = NULL, run = ?1, busy_mode = ?2, max_queued = ?3, agents = ?4,
-                 max_cuts = ?5, max_resumes = ?6, guard_starts = ?7, freshness_seconds = ?8",
+                 max_cuts = ?5, max_resumes = ?6, guard_starts = ?7, freshness_seconds = ?8, spending = ?9",
             (
                 n,
                 run.defaults.busy_mode,
@@ -62,6 +65,7 @@ impl Tx<'_> {
                 run.limits.max_parallel,
                 run.limits.boot_guard_starts,
                 i64::try_from(run.limits.freshness.as_secs()).unwrap_or(i64::MAX),
+                json(&run.spending)?,
             ),
         )?;
         Ok(())

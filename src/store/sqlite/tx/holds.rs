@@ -1,6 +1,9 @@
 //! Stops and holds: what keeps a turn from going on and a queue from moving.
 
+use rusqlite::Row;
+
 use super::super::columns::Millis;
+use super::spending::OTHER_LIMITS;
 use super::standing::Standing;
 use super::turns::Purpose;
 use super::{Tx, nothing_to};
@@ -10,6 +13,7 @@ use crate::domain::id::{SessionId, TurnId};
 use crate::domain::marker::{Clearing, Marker};
 use crate::domain::queue::{Gate, Lane, Refusal, hold_after_failures, probe_delay};
 use crate::domain::session::{Hold, HoldReason};
+use crate::domain::spending::Scope;
 use crate::domain::turn::{Outcome, StopCause, TurnEnd};
 use crate::store::{Result, Stopped};
 
@@ -134,12 +138,19 @@ impl Tx<'_> {
     pub(super) fn release_queue(&mut self, session: &SessionId, by: &str, at: Time) -> Result<()> {
         let mut standing = self.standing(session)?;
         standing.refuse_suspended()?;
+        let was_spent = standing.spent.is_some();
+        if let (true, Some(rules)) = (was_spent, self.spending()?) {
+            self.let_go(&rules, &Scope::of(&standing.key), at)?;
+            self.judge_spending(&mut standing, by, at)?;
+        }
         match standing.marker {
             Some(Marker::ResumePending(_)) if standing.running.is_none() => {
                 self.release(&mut standing, by, at)?;
                 self.resume_now(&mut standing, at)?;
             }
-            _ if standing.hold.is_none() => return Err(nothing_to("this session's queue is not held")),
+            _ if standing.hold.is_none() && !was_spent => {
+                return Err(nothing_to("this session's queue is not held"));
+            }
             _ => self.release(&mut standing, by, at)?,
         }
         self.begin_next(&mut standing, at)?;
@@ -150,8 +161,9 @@ impl Tx<'_> {
         if self.gate()? != Gate::Open {
             return Ok(None);
         }
+        self.judge_spent(Some(at), OTHER_LIMITS, at)?;
         let due: Vec<SessionId> = self.rows(
-            probes_where!("SELECT id", "s.probe_at <= ?1 ORDER BY probe_at, id"),
+            probes_where!("SELECT id", "s.spent IS NULL AND s.probe_at <= ?1 ORDER BY probe_at, id"),
             (Millis(at),),
             |row| row.get(0),
         )?;
@@ -161,13 +173,21 @@ impl Tx<'_> {
             if let Some(hold) = &mut standing.hold {
                 hold.probe_at = Some(at + probe_delay(standing.dead_turns));
             }
-            if standing.running.is_none() && standing.resume_place.is_none() {
+            self.judge_spending(&mut standing, OTHER_LIMITS, at)?;
+            let free = standing.running.is_none() && standing.resume_place.is_none();
+            if free && standing.spent.is_none() {
                 self.begin_head(&mut standing, Lane::Queue, Purpose::Probe, at)?;
             }
             self.save(&standing)?;
         }
-        self.only(probes_where!("SELECT min(probe_at)", "s.probe_at IS NOT NULL"), (), |row| {
-            row.get::<_, Option<Millis>>(0).map(|next| next.map(|next| next.0))
-        })
+        let next = |row: &Row<'_>| row.get::<_, Option<Millis>>(0).map(|next| next.map(|next| next.0));
+        let probe = self.only(
+            probes_where!("SELECT min(probe_at)", "s.spent IS NULL AND s.probe_at IS NOT NULL"),
+            (),
+            next,
+        )?;
+        let spent =
+            self.only("SELECT min(spent_until) FROM sessions WHERE spent_until IS NOT NULL", (), next)?;
+        Ok([probe, spent, self.next_day_of_jobs(at)?].into_iter().flatten().min())
     }
 }

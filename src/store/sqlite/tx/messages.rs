@@ -3,6 +3,7 @@
 use super::super::columns::{Millis, time};
 use super::history::NewRow;
 use super::sessions::NewSession;
+use super::spending::OTHER_LIMITS;
 use super::standing::Standing;
 use super::turns::Purpose;
 use super::{Tx, nothing_to};
@@ -54,6 +55,14 @@ impl Tx<'_> {
     }
 
     fn submit(&mut self, standing: &mut Standing, message: &Submission<'_>) -> Result<Accepted> {
+        // A run of a scheduled task was judged when it was claimed.
+        if standing.running.is_none() && (message.source != Source::Job || standing.spent.is_some()) {
+            let was_held = standing.spent.is_some();
+            self.judge_spending(standing, OTHER_LIMITS, message.at)?;
+            if was_held {
+                self.go_on_after_spending(standing, message.at)?;
+            }
+        }
         let situation = standing.situation();
         let accepted = match place(message.intent, &situation)? {
             Placement::Start => self.start_at_once(standing, message)?,

@@ -18,12 +18,13 @@ mod processes;
 mod recovery;
 mod reset;
 mod sessions;
+mod spending;
 mod standing;
 mod turns;
 mod visibility;
 
 pub(super) use jobs::job_standing;
-pub(super) use standing::hold;
+pub(super) use standing::{hold, spent};
 
 use rusqlite::{Connection, Params, Row};
 use std::sync::Arc;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::columns::{Millis, json, marker};
 use super::super::sql::at_most;
+use super::spending::OTHER_LIMITS;
 use super::standing::{RunningTurn, Standing};
 use super::turns::{LEASE, Purpose};
 use super::{Tx, nothing_to};
@@ -294,6 +295,10 @@ impl Tx<'_> {
         let Some(Marker::ResumePending(mark)) = standing.marker else { return Ok(()) };
         if standing.gate != Gate::Open {
             standing.resume_place = Some(0);
+            return Ok(());
+        }
+        self.judge_spending(standing, OTHER_LIMITS, at)?;
+        if standing.spent.is_some() {
             return Ok(());
         }
         let text = resume_message(mark.reason);

@@ -249,6 +249,7 @@ impl Tx<'_> {
     ) -> Result<()> {
         standing.live = false;
         standing.hold = None;
+        standing.spent = None;
         self.clear_marker(standing, clearing, at)?;
         self.settle_alarm(standing, at)?;
         let blocked = AlertKey::blocked_reset(&standing.id);

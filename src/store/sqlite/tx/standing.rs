@@ -1,9 +1,9 @@
 //! How a session stands: the facts that the rules decide on, read and written in one statement each.
 
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, Type};
 use rusqlite::{Row, params};
 
-use super::super::columns::{Millis, marker, marker_columns, optional_time, time};
+use super::super::columns::{Millis, json, marker, marker_columns, optional_time, time};
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::agent::AgentName;
@@ -12,6 +12,7 @@ use crate::domain::id::{ItemId, MessageId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::marker::Marker;
 use crate::domain::queue::{BusyMode, Gate, Refusal, Running, Situation};
 use crate::domain::session::{ContextUse, HandleUse, Hold, HoldReason, SessionState, Usage};
+use crate::domain::spending::SpentHold;
 use crate::domain::turn::StopCause;
 use crate::store::{Defaults, Result};
 
@@ -25,6 +26,8 @@ pub(super) struct Standing {
     pub(super) last_activity_at: Time,
     pub(super) busy_mode: Option<BusyMode>,
     pub(super) hold: Option<Hold>,
+    /// The daily limit that it is held by, over whatever else holds it.
+    pub(super) spent: Option<SpentHold>,
     pub(super) dead_turns: u32,
     pub(super) marker: Option<Marker>,
     pub(super) cuts: u32,
@@ -83,11 +86,16 @@ impl Standing {
             slot: self.slot,
             queued: self.queued,
             resumes: self.resume_place.is_some(),
-            hold: self.hold.map(|hold| hold.reason),
+            hold: self.held_by(),
             gate: self.gate,
             busy_mode: self.busy_mode.unwrap_or(self.defaults.busy_mode),
             max_queued: self.defaults.max_queued,
         }
+    }
+
+    /// What holds it: a daily limit before all else.
+    fn held_by(&self) -> Option<HoldReason> {
+        self.spent.map(|_| HoldReason::Spent).or(self.hold.map(|hold| hold.reason))
     }
 
     /// How many items wait: in the slot and behind it.
@@ -120,7 +128,8 @@ impl Standing {
 
     /// Why it needs a person.
     pub(super) fn alarm(&self) -> Option<SessionAlarm> {
-        if self.live { SessionAlarm::of(self.hold.map(|hold| hold.reason), self.marker) } else { None }
+        let (hold, spent) = (self.hold.map(|hold| hold.reason), self.spent.map(|spent| spent.reached));
+        if self.live { SessionAlarm::of(hold, spent, self.marker) } else { None }
     }
 
     /// Whether the boot guard holds it.
@@ -137,8 +146,8 @@ impl Standing {
         if !self.live {
             return SessionState::Idle;
         }
-        let hold = self.hold.map(|hold| hold.reason);
-        SessionState::of(usize::from(self.running.is_some()), self.asks, self.waiting(), hold, self.marker)
+        let running = usize::from(self.running.is_some());
+        SessionState::of(running, self.asks, self.waiting(), self.held_by(), self.marker)
     }
 }
 
@@ -155,7 +164,7 @@ macro_rules! standing_where {
                  CASE WHEN h.stopping_why IS NOT NULL THEN 'stopping'
                       WHEN h.held_why IS NOT NULL THEN 'held' ELSE 'open' END AS gate,
                  h.busy_mode AS default_busy_mode, h.max_queued,
-                 s.last_turn, s.last_message, s.last_event
+                 s.last_turn, s.last_message, s.last_event, s.spent, s.spent_since, s.spent_until
              FROM house h CROSS JOIN sessions s LEFT JOIN turns t ON t.id = s.running_turn
              WHERE ",
             $condition
@@ -202,7 +211,7 @@ impl Tx<'_> {
                  last_used_at = iif(?24 IS NULL, last_used_at, ?2), asks = ?26, cost = cost + ?27,
                  context_tokens = coalesce(?28, context_tokens),
                  context_window = iif(?28 IS NULL, context_window, ?29),
-                 agent = coalesce(?30, agent)
+                 agent = coalesce(?30, agent), spent = ?31, spent_since = ?32, spent_until = ?33
              WHERE id = ?1",
             params![
                 standing.id,
@@ -235,6 +244,9 @@ impl Tx<'_> {
                 context.map(|context| context.tokens),
                 context.and_then(|context| context.window),
                 agent,
+                standing.spent.map(|spent| json(&spent.reached)).transpose()?,
+                standing.spent.map(|spent| Millis(spent.since)),
+                standing.spent.map(|spent| Millis(spent.until)),
             ],
         )?;
         Ok(())
@@ -266,6 +278,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         last_turn: cells.next()?,
         last_message: cells.next()?,
         last_event: cells.next()?,
+        spent: spent_of(cells.next()?, cells.next()?, cells.next()?)?,
         alarmed: None,
         guarded: false,
         gained: Gained::default(),
@@ -294,6 +307,17 @@ fn hold_of(reason: Option<HoldReason>, since: Option<Millis>, probe_at: Option<M
     Some(Hold { reason: reason?, since: since?.0, probe_at: probe_at.map(|at| at.0) })
 }
 
+fn spent_of(
+    reached: Option<String>,
+    since: Option<Millis>,
+    until: Option<Millis>,
+) -> rusqlite::Result<Option<SpentHold>> {
+    let (Some(reached), Some(since), Some(until)) = (reached, since, until) else { return Ok(None) };
+    let reached = serde_json::from_str(&reached)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))?;
+    Ok(Some(SpentHold { reached, since: since.0, until: until.0 }))
+}
+
 /// The columns of a row, one after the other.
 struct Cells<'r, 's> {
     row: &'r Row<'s>,
@@ -314,8 +338,16 @@ impl Cells<'_, '_> {
     }
 }
 
-/// Reads the hold from a row with a session's columns.
+/// Reads the daily limit that a session is held by from a row with its columns.
+pub(in crate::store::sqlite) fn spent(row: &Row<'_>) -> rusqlite::Result<Option<SpentHold>> {
+    spent_of(row.get("spent")?, row.get("spent_since")?, row.get("spent_until")?)
+}
+
+/// Reads the hold from a row with a session's columns: a daily limit before all else.
 pub(in crate::store::sqlite) fn hold(row: &Row<'_>) -> rusqlite::Result<Option<Hold>> {
+    if let Some(spent) = spent(row)? {
+        return Ok(Some(spent.into()));
+    }
     let Some(reason) = row.get("hold_reason")? else { return Ok(None) };
     Ok(Some(Hold { reason, since: time(row, "hold_since")?, probe_at: optional_time(row, "probe_at")? }))
 }

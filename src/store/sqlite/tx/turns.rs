@@ -6,6 +6,7 @@ use super::super::columns::Millis;
 use super::Tx;
 use super::history::NewRow;
 use super::recovery::Resume;
+use super::spending::OTHER_LIMITS;
 use super::standing::{RunningTurn, Standing};
 use crate::domain::Time;
 use crate::domain::agent::{AgentName, Roster};
@@ -101,6 +102,10 @@ impl Tx<'_> {
 
     /// Begins what comes next, if the rules allow it.
     pub(super) fn begin_next(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        if next(&standing.situation()).is_none() {
+            return Ok(());
+        }
+        self.judge_spending(standing, OTHER_LIMITS, at)?;
         match next(&standing.situation()) {
             Some(lane) => self.begin_head(standing, lane, Purpose::Work, at),
             None => Ok(()),
@@ -152,6 +157,8 @@ impl Tx<'_> {
         self.settle_own_item(&mut standing, running, end)?;
         let resume = self.settle_marker(&mut standing, running, &end.outcome, end.at)?;
         self.judge_backend(&mut standing, end)?;
+        self.spend(&standing.key, &end.usage, end.at)?;
+        self.judge_spending(&mut standing, OTHER_LIMITS, end.at)?;
         self.begin_next(&mut standing, end.at)?;
         self.save(&standing)?;
         self.write_our_state(&standing, Writing::Facts, end.at)?;

@@ -10,7 +10,15 @@ use crate::domain::Time;
 use crate::domain::cron::{CLAIM_LIFE, ClaimKey, Execution, JobEvent, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Gate;
+use crate::domain::spending::Scope;
 use crate::store::{Claimed, Held, NewClaim, Result};
+
+/// Who wants a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AskedFor {
+    BySchedule,
+    ByOperator,
+}
 
 impl Tx<'_> {
     pub(super) fn claim_execution(&mut self, claim: &NewClaim) -> Result<Option<Claimed>> {
@@ -21,19 +29,62 @@ impl Tx<'_> {
         if busy >= claim.max_parallel || self.gate()? != Gate::Open {
             return Ok(None);
         }
-        let next = self.first(
-            "SELECT e.id, e.job FROM executions e JOIN jobs j ON j.id = e.job
+        let waiting = self.rows(
+            "SELECT e.id, e.job, e.first_slot IS NOT NULL FROM executions e JOIN jobs j ON j.id = e.job
              WHERE e.state = 'waiting'
                  AND (e.first_slot IS NOT NULL OR j.due IS NULL OR j.due > ?1)
                  AND (j.overlap = 'allow' OR NOT EXISTS (
                      SELECT 1 FROM executions b WHERE b.job = e.job AND b.state IN ('claimed', 'running')))
-             ORDER BY e.id LIMIT 1",
+             ORDER BY e.id",
             (Millis(claim.at),),
-            |row| Ok((row.get::<_, ExecutionId>(0)?, row.get::<_, JobId>(1)?)),
+            |row| Ok((row.get::<_, ExecutionId>(0)?, row.get::<_, JobId>(1)?, row.get::<_, bool>(2)?)),
         )?;
-        let Some((execution, job)) = next else { return Ok(None) };
-        self.execute("UPDATE executions SET state = 'claimed' WHERE id = ?1", (execution,))?;
-        self.give(execution, &job, claim)
+        for (execution, job, has_slot) in waiting {
+            let asked_for = if has_slot { AskedFor::BySchedule } else { AskedFor::ByOperator };
+            if self.may_spend(execution, &job, asked_for, claim.at)? {
+                self.execute(
+                    "UPDATE executions SET state = 'claimed', why = NULL WHERE id = ?1",
+                    (execution,),
+                )?;
+                return self.give(execution, &job, claim);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the daily limits let a run begin. One that an operator asked for lets its job go for the day;
+    /// any other waits, and says why.
+    fn may_spend(
+        &mut self,
+        execution: ExecutionId,
+        job: &JobId,
+        asked_for: AskedFor,
+        at: Time,
+    ) -> Result<bool> {
+        let scope = Scope::Job(job.clone());
+        let Some(rules) = self.spending()? else { return Ok(true) };
+        let Some(reached) = self.reached(&rules, &scope, at)? else { return Ok(true) };
+        if asked_for == AskedFor::ByOperator {
+            self.let_go(&rules, &scope, at)?;
+            return Ok(true);
+        }
+        let (why, until) = (format!("held: {} is reached", reached.words()), rules.next_day(at));
+        let news = self
+            .execute("UPDATE executions SET why = ?2 WHERE id = ?1 AND why IS NOT ?2", (execution, &why))?;
+        if news > 0 {
+            self.tell_job(job, JobEvent::Held { execution, why, until }, at)?;
+        }
+        Ok(false)
+    }
+
+    /// When the next day begins, where a run waits for it.
+    pub(in super::super) fn next_day_of_jobs(&self, at: Time) -> Result<Option<Time>> {
+        let held = self.first(
+            "SELECT 1 FROM executions WHERE state = 'waiting' AND why IS NOT NULL LIMIT 1",
+            (),
+            |_| Ok(()),
+        )?;
+        Ok(held.and(self.spending()?).map(|rules| rules.next_day(at)))
     }
 
     /// Gives an execution to a worker.
