@@ -11,6 +11,7 @@ mod approvals;
 pub mod background;
 mod command;
 mod doing;
+mod new_jobs;
 mod openai;
 mod practice;
 mod process;
@@ -40,6 +41,7 @@ pub use alert_command::{AlertCommand, NotTold};
 pub use approvals::{Approvals, NewQuestion};
 pub use background::BackgroundCalls;
 pub use doing::Doing;
+pub use new_jobs::{Jobs, NewJob};
 pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };
@@ -66,6 +68,11 @@ pub trait Backend: Send + Sync {
 
     /// Whether its turns take text while they run.
     fn steerable(&self) -> bool;
+
+    /// Why no session can choose a model of it; none where it can be asked for one.
+    fn refuses_models(&self) -> Option<String> {
+        None
+    }
 
     /// Whether its handles are kept between turns. Where not, one is opened for each turn: the one-shot
     /// way, for a backend that holds nothing which would be lost.
@@ -156,6 +163,8 @@ pub struct Turn {
     pub background: BackgroundCalls,
     /// Where a running tool shows what it writes.
     pub doing: Doing,
+    /// Where scheduled tasks are made.
+    pub jobs: Jobs,
 }
 
 /// Something an agent does.

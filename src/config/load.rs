@@ -487,6 +487,7 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
                 read_file: Policy::Auto,
                 search_files: Policy::Auto,
                 process: Policy::Auto,
+                schedule_task: Policy::Ask,
                 acp: Policy::Ask,
                 allow: Vec::new(),
             },

@@ -113,6 +113,8 @@ pub struct ApprovalsConfig {
     pub search_files: Policy,
     /// `process`.
     pub process: Policy,
+    /// `schedule_task`.
+    pub schedule_task: Policy,
     /// What an ACP agent asks (`acp`).
     pub acp: Policy,
     /// The beginnings of commands that need no question (`allow`).
@@ -128,6 +130,7 @@ impl ApprovalsConfig {
             ToolName::WriteFile => self.write_file,
             ToolName::Terminal => self.terminal,
             ToolName::Process => self.process,
+            ToolName::ScheduleTask => self.schedule_task,
         }
     }
 }
@@ -264,6 +267,8 @@ pub enum ToolName {
     Terminal,
     /// Looks after background processes.
     Process,
+    /// Makes a scheduled task.
+    ScheduleTask,
 }
 
 impl ToolName {
@@ -274,6 +279,7 @@ impl ToolName {
         Self::WriteFile.word(),
         Self::Terminal.word(),
         Self::Process.word(),
+        Self::ScheduleTask.word(),
     ];
 
     /// Its name in the settings and for the model.
@@ -284,12 +290,20 @@ impl ToolName {
             Self::WriteFile => "write_file",
             Self::Terminal => "terminal",
             Self::Process => "process",
+            Self::ScheduleTask => "schedule_task",
         }
     }
 
     /// The tool of that name.
     pub fn of(word: &str) -> Option<Self> {
-        let all = [Self::ReadFile, Self::SearchFiles, Self::WriteFile, Self::Terminal, Self::Process];
+        let all = [
+            Self::ReadFile,
+            Self::SearchFiles,
+            Self::WriteFile,
+            Self::Terminal,
+            Self::Process,
+            Self::ScheduleTask,
+        ];
         all.into_iter().find(|tool| tool.word() == word)
     }
 }

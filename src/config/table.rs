@@ -261,7 +261,7 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "agent.openai.tools",
-        "The tools that the model may call; [] is none. read_file and search_files only read and write_file writes, all in the working directory alone; terminal runs commands there, and a command can do whatever you can; process looks after those that terminal started in the background. [agent.approvals] says which of them ask first.",
+        "The tools that the model may call; [] is none. read_file and search_files only read and write_file writes, all in the working directory alone; terminal runs commands there, and a command can do whatever you can; process looks after those that terminal started in the background; schedule_task makes a scheduled task. [agent.approvals] says which of them ask first.",
         Takes::Words {
             default: ToolName::WORDS,
             words: ToolName::WORDS,
@@ -393,6 +393,13 @@ pub const TABLE: &[Setting] = &[
         "agent.approvals.process",
         "The same for looking after the background processes that its own commands became: list, read, wait, kill.",
         policy("auto", |config, word| Policy::of(word).map(|policy| config.agent.approvals.process = policy)),
+    ),
+    setting(
+        "agent.approvals.schedule_task",
+        "The same for making a scheduled task. A scheduled task itself can make none.",
+        policy("ask", |config, word| {
+            Policy::of(word).map(|policy| config.agent.approvals.schedule_task = policy)
+        }),
     ),
     setting(
         "agent.approvals.acp",

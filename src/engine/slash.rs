@@ -104,7 +104,13 @@ pub(super) async fn carry_out(
             Ok(done(&format!("model {}", texts::model(&row))))
         }
         Slash::Model(model) => {
-            let session = live(shared, &key).await?.session.id;
+            let session = live(shared, &key).await?.session;
+            let agent = session.next_agent(&shared.status().agents);
+            let refused = shared.agents.get(&agent).and_then(|backend| backend.refuses_models());
+            if let Some(why) = refused.filter(|_| model.is_some()) {
+                return Err(Refusal::NothingTo(why));
+            }
+            let session = session.id;
             let words = match &model {
                 Some(name) => format!("from the next turn on this session asks for the model {name}"),
                 None => "from the next turn on this session asks for the model of the settings".to_owned(),

@@ -17,11 +17,11 @@ use super::handles::{self, Acted, Had, Next, Ran};
 use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
-use super::{approvals, background};
+use super::{approvals, background, cron};
 use crate::agent::background::NewCall;
 use crate::agent::{
-    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, NewChild, NewQuestion,
-    SessionContext, Turn,
+    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, NewChild, NewJob,
+    NewQuestion, SessionContext, Turn,
 };
 use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{self, JobFound, Piece, StreamKind, Update};
@@ -173,6 +173,7 @@ struct Lines {
     questions: mpsc::Receiver<NewQuestion>,
     calls: mpsc::Receiver<NewCall>,
     doing: watch::Receiver<String>,
+    new_jobs: mpsc::Receiver<NewJob>,
 }
 
 struct Work<'a> {
@@ -263,6 +264,7 @@ impl<'a> Work<'a> {
         let (approvals, questions) = Approvals::channel();
         let (background, calls) = BackgroundCalls::channel();
         let (doing, written) = Doing::channel();
+        let (jobs, new_jobs) = Jobs::channel();
         self.recorder.ends = prepared.history.ends;
         let turn = Turn {
             id: self.begun.turn,
@@ -275,10 +277,11 @@ impl<'a> Work<'a> {
             approvals,
             background,
             doing,
+            jobs,
         };
         let cancel = self.cancel.clone();
         let run = handles::run(prepared.backend, prepared.context, kept, turn, output, cancel);
-        let lines = Lines { events, steer_in, new_children, questions, calls, doing: written };
+        let lines = Lines { events, steer_in, new_children, questions, calls, new_jobs, doing: written };
         self.drive(Box::pin(run), lines).await
     }
 
@@ -288,16 +291,25 @@ impl<'a> Work<'a> {
         let (steer_in, _) = mpsc::channel(STEER_TEXTS);
         let (_, new_children) = Children::channel();
         let (_, questions) = Approvals::channel();
+        let (_, new_jobs) = Jobs::channel();
         let (_, calls) = BackgroundCalls::channel();
         let (_, doing) = Doing::channel();
         let open = handles::open(backend, context, self.cancel.clone());
-        let lines = Lines { events, steer_in, new_children, questions, calls, doing };
+        let lines = Lines { events, steer_in, new_children, questions, calls, new_jobs, doing };
         self.drive(Box::pin(open), lines).await
     }
 
     /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
     async fn drive(&mut self, agent: Agent, lines: Lines) -> Ran {
-        let Lines { mut events, steer_in, mut new_children, mut questions, mut calls, mut doing } = lines;
+        let Lines {
+            mut events,
+            steer_in,
+            mut new_children,
+            mut questions,
+            mut calls,
+            mut new_jobs,
+            mut doing,
+        } = lines;
         let (mut writes, mut show_at) = (false, Instant::now());
         let mut agent = Some(agent);
         let mut ran = Ran::killed();
@@ -349,6 +361,10 @@ impl<'a> Work<'a> {
                 Some(call) = calls.recv() => {
                     let (shared, session) = (Arc::clone(self.shared), self.begun.session.clone());
                     self.shared.tasks.spawn(background::answer(shared, session, self.begun.turn, call));
+                }
+                Some(new) = new_jobs.recv() => {
+                    let (shared, Begun { session, turn, .. }) = (Arc::clone(self.shared), self.begun);
+                    self.shared.tasks.spawn(cron::make_by_agent(shared, session.clone(), *turn, new));
                 }
                 Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
             }

@@ -55,6 +55,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_session_goes_on_by_a_later_handle_without_its_replay", goes_on),
         real("acp_session_that_the_agent_does_not_know_is_begun_anew_and_told", begins_anew_if_unknown),
         real("acp_session_of_another_agent_is_not_asked_for", is_another_agents),
+        real("acp_model_is_chosen_where_the_agent_offers_it_and_else_refused", chooses_a_model),
     ]
 }
 
@@ -705,4 +706,22 @@ async fn costs() {
         let context = ContextUse { tokens: 600, window: Some(2_000) };
         assert!(played.events.contains(&AgentEvent::Context(context)), "{:?}", played.events);
     }
+}
+
+async fn chooses_a_model() {
+    let offers = r#"on_new() { reply '{"sessionId":"s1","models":{"availableModels":[{"modelId":"small"},{"modelId":"large"}]}}'; }
+        on_answer() { case $method in session/set_model) reply '{}' ;; esac; }"#;
+    let play = async |agent: &Agent, model: &str| {
+        let context = SessionContext { model: Some(model.to_owned()), ..session() };
+        let handle = agent.backend().open(&context).await.unwrap();
+        Conversation { handle }.say("hello", &[]).await
+    };
+    let agent = Agent::new(offers);
+    assert_eq!(play(&agent, "large").await.text(), "hello");
+    assert_eq!(agent.told("session/set_model"), [json!({"sessionId": "s1", "modelId": "large"})]);
+    let refused = play(&agent, "huge").await;
+    let expected = "sh offers no model \"huge\"; it has small, large; /model default takes the choice back";
+    assert_eq!(refused.failure(), expected);
+    let refused = play(&Agent::new(""), "large").await;
+    assert!(refused.failure().starts_with("sh offers no choice of models"), "{}", refused.failure());
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::{
-    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle,
+    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs,
     SessionContext, Turn,
 };
 use switchboard::config::{
@@ -87,6 +87,7 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             read_file: Policy::Auto,
             search_files: Policy::Auto,
             process: Policy::Auto,
+            schedule_task: Policy::Ask,
             acp: Policy::Ask,
             allow: vec![],
         },
@@ -166,6 +167,8 @@ pub struct Call {
     pub doing: Option<Doing>,
     /// What the turn may use.
     pub allowance: Option<Allowance>,
+    /// Where it has scheduled tasks made; else nobody makes any.
+    pub jobs: Option<Jobs>,
     /// The session's own folder.
     pub workdir: Option<PathBuf>,
 }
@@ -182,6 +185,7 @@ impl Call {
             background: None,
             doing: None,
             allowance: None,
+            jobs: None,
             workdir: None,
         }
     }
@@ -269,6 +273,7 @@ impl Call {
             approvals: self.approvals.unwrap_or_else(|| Approvals::channel().0),
             background: self.background.unwrap_or_else(|| BackgroundCalls::channel().0),
             doing: self.doing.unwrap_or_else(|| Doing::channel().0),
+            jobs: self.jobs.unwrap_or_else(|| Jobs::channel().0),
             id: TurnId(7),
             history: self.history,
             message: self.message,

@@ -100,3 +100,24 @@ async fn a_scheduled_task_is_run_by_the_agent_that_it_names_and_blocked_where_th
     let warnings = world.job("bad").await.warnings;
     assert!(warnings.iter().any(|warning| warning.contains("there is no agent")), "{warnings:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_makes_a_scheduled_task_by_the_way_of_every_new_job() {
+    let mut world = World::new(Setup::default()).await;
+    world.save(job("look", "0 0 1 1 *")).await.unwrap();
+    world.settled().await;
+    world.send("s", "look every morning").await;
+    let turn = world.turn_for("look every morning").await;
+    let made = turn.jobs.make(job("look", "daily at 7am")).await.unwrap();
+    assert!(made.starts_with("scheduled task look-2 is made: ") && made.contains("; next: "), "{made}");
+    assert_eq!(made.split("next: ").nth(1).unwrap().split(", ").count(), 3, "{made}");
+    let refused = turn.jobs.make(job("late", "2020-01-01T10:00")).await.unwrap_err();
+    assert!(refused.contains("schedule") && refused.contains("past"), "{refused}");
+    let session = world.id("s").await;
+    let told = "job look-2 was made by the agent in turn 1";
+    let event = world.events().await.into_iter().find(|event| event.kind.words() == told);
+    assert_eq!(event.and_then(|event| event.session), Some(session));
+    assert!(std::fs::read_to_string(world.path("jobs.json")).unwrap().contains("look-2"));
+    turn.answer("done").await;
+    world.turn_ended().await;
+}

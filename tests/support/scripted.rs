@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use switchboard::agent::{
-    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, SessionContext,
-    Turn,
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs,
+    SessionContext, Turn,
 };
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
@@ -64,6 +64,8 @@ pub struct Played {
     pub background: BackgroundCalls,
     /// Where its running tool shows what it writes.
     pub doing: Doing,
+    /// Where it has scheduled tasks made.
+    pub jobs: Jobs,
     output: mpsc::Sender<AgentEvent>,
     end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,
@@ -267,6 +269,7 @@ impl Handle for ScriptedHandle {
             approvals: turn.approvals,
             background: turn.background,
             doing: turn.doing,
+            jobs: turn.jobs,
             output,
             end,
             cancel,

@@ -9,6 +9,7 @@
 
 mod connection;
 mod message;
+mod models;
 mod permission;
 mod recap;
 mod session;
@@ -265,6 +266,7 @@ impl AcpHandle {
         keep(&connection, turn).await?;
         connection.let_work()?;
         let mut agent = Agent::greet(connection, &self.settings.acp).await?;
+        agent.model.clone_from(&self.context.model);
         let mut memory = Memory::Nothing;
         if let Some(known) = &self.known {
             if agent.take_up(known, &self.folder, &self.settings.acp).await? {

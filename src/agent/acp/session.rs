@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use super::connection::{Connection, Heard};
 use super::message::{self, Fault};
+use super::models::Offer;
 use super::permission;
 use super::update::text;
 use crate::agent::AgentError;
@@ -27,6 +28,8 @@ pub(super) struct Agent {
     pub(super) who: String,
     can: Can,
     logins: String,
+    /// The model that its sessions are to have; none: its own.
+    pub(super) model: Option<String>,
 }
 
 /// How an agent finds a session again.
@@ -79,7 +82,7 @@ impl Agent {
         let can = Can::of(told.get("agentCapabilities").unwrap_or(&Value::Null));
         let who = who(&connection, told.get("agentInfo").unwrap_or(&Value::Null));
         let logins = logins(told.get("authMethods").unwrap_or(&Value::Null));
-        Ok(Self { connection, who, can, logins })
+        Ok(Self { connection, who, can, logins, model: None })
     }
 
     /// Begins a session.
@@ -94,7 +97,11 @@ impl Agent {
         let params = json!({"cwd": folder, "mcpServers": []});
         let limit = (settings.new_timeout, "new_timeout_seconds");
         match ask(&mut self.connection, "session/new", params, limit).await?.result {
-            Ok(told) if !text(&told, "sessionId").is_empty() => Ok(text(&told, "sessionId").to_owned()),
+            Ok(told) if !text(&told, "sessionId").is_empty() => {
+                let session = text(&told, "sessionId").to_owned();
+                self.choose_model(&session, &Offer::of(&told), settings).await?;
+                Ok(session)
+            }
             Ok(_) => {
                 Err(AgentError::Broken(format!("{} began a session without an id", self.connection.name())))
             }
@@ -125,7 +132,10 @@ impl Agent {
             let answer = ask(&mut self.connection, method, params.clone(), limit).await?;
             match answer.result {
                 // To load is to replay: where nothing came, there was nothing.
-                Ok(_) if method == "session/resume" || answer.replay == Replay::Something => return Ok(true),
+                Ok(told) if method == "session/resume" || answer.replay == Replay::Something => {
+                    self.choose_model(session, &Offer::of(&told), settings).await?;
+                    return Ok(true);
+                }
                 Ok(_) => tracing::info!(session, "the agent loaded a session of which it knows nothing"),
                 Err(fault) => tracing::info!(session, method, "not taken up again: {}", fault.words()),
             }
@@ -157,6 +167,25 @@ impl Agent {
             }
         }
         Ok(true)
+    }
+
+    /// Chooses the model that a session is to have, among those that it offers.
+    async fn choose_model(
+        &mut self,
+        session: &str,
+        offer: &Offer,
+        settings: &AcpConfig,
+    ) -> Result<(), AgentError> {
+        let Some(model) = &self.model else { return Ok(()) };
+        if let Some(why) = offer.refusal(self.connection.name(), model) {
+            return Err(AgentError::Failed(format!("{why}; /model default takes the choice back")));
+        }
+        let (method, params) = offer.request(session, model);
+        let limit = (settings.new_timeout, "new_timeout_seconds");
+        match ask(&mut self.connection, method, params, limit).await?.result {
+            Ok(_) => Ok(()),
+            Err(fault) => Err(self.refused(method, &fault)),
+        }
     }
 
     /// The agent's refusal in words, with what to do.

@@ -53,6 +53,10 @@ impl Backend for CommandBackend {
         false
     }
 
+    fn refuses_models(&self) -> Option<String> {
+        Some(format!("{} has no choice of models: what answers is the program's to say", self.label()))
+    }
+
     fn keeps_handles(&self) -> bool {
         false
     }

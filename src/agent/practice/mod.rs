@@ -37,6 +37,10 @@ impl Backend for Practice {
         true
     }
 
+    fn refuses_models(&self) -> Option<String> {
+        Some("the practice agent has no models".to_owned())
+    }
+
     fn keeps_handles(&self) -> bool {
         true
     }

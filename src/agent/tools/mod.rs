@@ -6,6 +6,7 @@
 mod output;
 mod process;
 mod read_file;
+mod schedule_task;
 mod search_files;
 mod terminal;
 mod workdir;
@@ -48,6 +49,8 @@ enum Does {
     Command,
     /// It asks for the session's background processes.
     Process,
+    /// It makes a scheduled task.
+    Job,
 }
 
 /// One value that a tool takes.
@@ -75,8 +78,14 @@ enum Need {
     Optional,
 }
 
-const TABLE: &[Tool] =
-    &[read_file::TOOL, search_files::TOOL, write_file::TOOL, terminal::TOOL, process::TOOL];
+const TABLE: &[Tool] = &[
+    read_file::TOOL,
+    search_files::TOOL,
+    write_file::TOOL,
+    terminal::TOOL,
+    process::TOOL,
+    schedule_task::TOOL,
+];
 
 impl Tool {
     /// Its parameters as a JSON schema.
@@ -159,6 +168,7 @@ impl Tools {
         let workdir = Workdir::open(&self.settings.places)?;
         self.allow(tool, &arguments, &workdir, turn).await?;
         match tool.does {
+            Does::Job => schedule_task::make(schedule_task::task(&arguments, &self.session)?, turn).await,
             Does::Files(run) => on_a_thread(run, arguments, workdir).await,
             Does::Command => {
                 let Command { command, runs } = terminal::command(&arguments)?;
@@ -185,6 +195,11 @@ impl Tools {
         turn: &Turn,
     ) -> Result<(), ToolError> {
         let approvals = &self.settings.approvals;
+        let task = match tool.name {
+            // What can't be made is not asked about.
+            ToolName::ScheduleTask => Some(schedule_task::task(arguments, &self.session)?),
+            _ => None,
+        };
         let command = match tool.name {
             ToolName::Terminal => Some(terminal::command(arguments)?),
             _ => None,
@@ -195,21 +210,28 @@ impl Tools {
             Verdict::Refuse => return Err(ToolError::Banned { tool: tool.name.word() }),
             Verdict::Ask => {}
         }
-        let always = match line {
-            Some(line) => Always::of(line),
-            None => Always::NotOffered { why: "each file is asked about".to_owned() },
+        let always = match (line, &task) {
+            (Some(line), _) => Always::of(line),
+            (None, Some(_)) => Always::NotOffered { why: "each task is asked about".to_owned() },
+            (None, None) => Always::NotOffered { why: "each file is asked about".to_owned() },
         };
-        let (name, what) = match (command, tool.name) {
+        let folder = match &task {
+            Some(_) => "jobs.json".to_owned(),
+            None => workdir.root().display().to_string(),
+        };
+        let (tool, what) = match (command, tool.name) {
             (Some(Command { command, runs: Runs::InBackground }), name) => {
                 (format!("{} in the background, beyond this turn", name.word()), command)
             }
             (Some(Command { command, runs: Runs::InTurn }), name) => (name.word().to_owned(), command),
+            (None, name @ ToolName::ScheduleTask) => {
+                (name.word().to_owned(), task.as_ref().map(schedule_task::described).unwrap_or_default())
+            }
             (None, name @ ToolName::WriteFile) => {
                 (name.word().to_owned(), write_file::described(arguments, workdir)?)
             }
             (None, name) => (name.word().to_owned(), arguments.to_string()),
         };
-        let (tool, folder) = (name, workdir.root().display().to_string());
         let decision = turn.approvals.ask(Question { tool, what, folder, always }).await;
         decision.refusal().map_or(Ok(()), |refusal| Err(ToolError::NotAllowed(refusal)))
     }
@@ -342,6 +364,9 @@ pub(super) enum ToolError {
     /// A person does not allow it, or nobody could be asked.
     #[error("{0}")]
     NotAllowed(String),
+    /// A scheduled task was not made.
+    #[error("the task was not made: {0}")]
+    NotScheduled(String),
     /// A command could not be started.
     #[error("the command was not run: {0}")]
     NotStarted(String),
@@ -393,7 +418,7 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{Approvals, BackgroundCalls, Children, Doing};
+    use crate::agent::{Approvals, BackgroundCalls, Children, Doing, Jobs};
     use crate::config::Config;
     use crate::domain::Time;
     use crate::domain::id::{SessionId, SessionKey, TurnId};
@@ -427,6 +452,7 @@ mod tests {
             approvals: Approvals::channel().0,
             background: BackgroundCalls::channel().0,
             doing: Doing::channel().0,
+            jobs: Jobs::channel().0,
         }
     }
 
@@ -452,11 +478,20 @@ mod tests {
                 Does::Files(run) => run(arguments, &workdir, &CancellationToken::new()),
                 Does::Command => terminal::command(&arguments).map(|command| command.command),
                 Does::Process => process::call(arguments).map(|_| String::new()),
+                Does::Job => {
+                    let session =
+                        SessionContext::new(SessionId::new(Time::UNIX_EPOCH, 7), SessionKey::console());
+                    schedule_task::task(&arguments, &session).map(|task| schedule_task::described(&task))
+                }
             }
         };
         for tool in TABLE {
             let value = |parameter: &Parameter| match parameter.kind {
-                Kind::Text => json!("a"),
+                Kind::Text => json!(match parameter.name {
+                    "schedule" => "@daily",
+                    "timezone" => "UTC",
+                    _ => "a",
+                }),
                 Kind::Count => json!(1),
                 Kind::Flag => json!(true),
                 Kind::Word(words) => json!(words[0]),

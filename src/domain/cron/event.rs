@@ -19,6 +19,11 @@ pub enum JobEvent {
         /// Its next slot.
         next: Option<Time>,
     },
+    /// An agent made it.
+    MadeByAgent {
+        /// The turn in which it did.
+        turn: TurnId,
+    },
     /// Its record is another one now.
     Changed {
         /// Its next slot.
@@ -177,6 +182,7 @@ impl JobEvent {
         };
         match self {
             Self::Appeared { next: at } => format!("job {job} is in jobs.json; {}", next(at)),
+            Self::MadeByAgent { turn } => format!("job {job} was made by the agent in turn {turn}"),
             Self::Changed { next: at } => format!("job {job} was changed; {}", next(at)),
             Self::InError { why } => format!("job {job} can't be used: {why}"),
             Self::Vanished => format!("job {job} is gone from jobs.json; its state is kept for 30 days"),

@@ -4,6 +4,7 @@
 //! and gives each [`run`] a task. All they share is [`Cron`]; what has happened is in the store.
 
 mod alone;
+mod by_agent;
 mod commands;
 mod delivery;
 mod edits;
@@ -45,6 +46,7 @@ use crate::domain::id::{ExecutionId, RunId};
 use crate::domain::session::HoldReason;
 
 pub use alone::change as change_alone;
+pub(super) use by_agent::make as make_by_agent;
 pub(super) use commands::carry_out;
 pub use preflight::missing;
 pub(super) use queries::answer;

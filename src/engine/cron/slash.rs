@@ -56,13 +56,16 @@ fn editor(job: Option<JobId>, source: Source) -> Result<Reply, Refusal> {
 
 /// The change that makes a job of a schedule and a prompt.
 async fn add(shared: &Shared, schedule: String, prompt: String) -> Result<JobCommand, Refusal> {
+    let id = new_id(shared, &prompt).await?;
+    let definition = Definition { prompt: Some(prompt), ..Definition::new(id, schedule) };
+    Ok(JobCommand::Save { base: None, definition: Box::new(definition) })
+}
+
+/// An id of some words that no job has.
+pub(super) async fn new_id(shared: &Shared, words: &str) -> Result<JobId, Refusal> {
     let JobsPage { rows, .. } = jobs(shared, String::new(), usize::MAX).await?;
     let taken = |id: &JobId| rows.iter().any(|row| row.id.as_ref() == Some(id));
-    let definition = Definition {
-        prompt: Some(prompt.clone()),
-        ..Definition::new(JobId::from_words(&prompt, taken), schedule)
-    };
-    Ok(JobCommand::Save { base: None, definition: Box::new(definition) })
+    Ok(JobId::from_words(words, taken))
 }
 
 /// The change that sets one field of a job.
@@ -137,7 +140,7 @@ fn slots_of(shared: &Shared, text: &str) -> Result<Slots, Refusal> {
     Ok((schedule.words(), slots, notes))
 }
 
-async fn find(shared: &Shared, wanted: &str) -> Result<JobDetail, Refusal> {
+pub(super) async fn find(shared: &Shared, wanted: &str) -> Result<JobDetail, Refusal> {
     match found(shared, wanted).await? {
         JobFound::One(detail) => Ok(*detail),
         JobFound::None => Err(Refusal::NothingTo(format!("there is no job {wanted:?}; /cron lists them"))),
