@@ -97,7 +97,7 @@ fn walked(fields: &Fields, after: Time, until: Time, zone: Tz) -> Option<Time> {
     let wall_at = |at: Time| at.with_timezone(&zone).naive_local();
     let mut now = (after - TimeDelta::days(3)).with_second(0).unwrap().with_nanosecond(0).unwrap();
     let mut latest = wall_at(now);
-    while now < until {
+    while now + TimeDelta::minutes(1) <= until {
         now += TimeDelta::minutes(1);
         let wall = wall_at(now);
         let comes = if fields.follows_elapsed_time() {

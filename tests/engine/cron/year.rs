@@ -103,12 +103,26 @@ fn assert_daily(slots: &[Time], hour: u32, fits: impl Fn(Weekday) -> bool) {
 #[tokio::test(start_paused = true)]
 async fn our_own_jobs_fire_at_each_slot_of_a_year_once() {
     let jobs = ["daily-news-summary", "weekly-code-review", "health-check"];
-    // Every half hour is the plan's test below: the disk would take minutes.
+    // Every half hour is the test after this one.
     let text = sample("ours.json").replace("*/30 * * * *", "@monthly");
     let [daily, weekly, monthly] = &a_year_of(text, &jobs).await[..] else { panic!("three jobs") };
     assert_daily(&slots(daily), 8, |_| true);
     assert_daily(&slots(weekly), 10, |day| day == Weekday::Mon);
     assert_eq!(slots(monthly).len(), 12);
+}
+
+#[tokio::test(start_paused = true)]
+#[ignore = "takes minutes: cargo test --test engine whole_year -- --ignored"]
+async fn our_own_jobs_fire_for_a_whole_year_as_they_are() {
+    let jobs = ["daily-news-summary", "weekly-code-review", "health-check"];
+    let [daily, weekly, half_hours] = &a_year_of(sample("ours.json"), &jobs).await[..] else {
+        panic!("three jobs")
+    };
+    assert_daily(&slots(daily), 8, |_| true);
+    assert_daily(&slots(weekly), 10, |day| day == Weekday::Mon);
+    let half_hours = slots(half_hours);
+    assert_eq!(half_hours.len(), 17_520 - 1);
+    assert!(half_hours.windows(2).all(|pair| pair[1] - pair[0] == TimeDelta::minutes(30)));
 }
 
 #[test]
