@@ -7,11 +7,10 @@
 mod acp;
 mod agents;
 mod alert_command;
-mod approvals;
+mod ask;
 pub mod background;
 mod command;
 mod doing;
-mod new_jobs;
 mod openai;
 mod practice;
 mod process;
@@ -38,10 +37,8 @@ use crate::domain::talk::Shortened;
 
 pub use agents::Agents;
 pub use alert_command::{AlertCommand, NotTold};
-pub use approvals::{Approvals, NewQuestion};
-pub use background::BackgroundCalls;
+pub use ask::{Approvals, Ask, Asked, BackgroundCalls, Jobs, NewCall, NewJob, NewQuestion, Unanswered};
 pub use doing::Doing;
-pub use new_jobs::{Jobs, NewJob};
 pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };

@@ -46,7 +46,7 @@ impl Asking {
 /// Keeps what an agent asks, and answers it when that is decided.
 pub(super) async fn ask(shared: Arc<Shared>, turn: TurnId, asked: NewQuestion) {
     let at = shared.now();
-    let question = asked.question.clone();
+    let question = asked.what.clone();
     let new = NewApproval { turn, question, denies_at: at + shared.settings.engine.approval_timeout };
     match shared.store.write(move |store| store.ask_approval(&new, at)).await {
         Ok(Approval { decision: Some(decision), .. }) => asked.answer(decision),

@@ -14,8 +14,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::shared::Shared;
+use crate::agent::NewCall;
 use crate::agent::background::{
-    BackgroundCall, Held, LONGEST_END, NewCall, Orders, Watched, end_rest, left_end, newest_lines,
+    BackgroundCall, Held, LONGEST_END, Orders, Watched, end_rest, left_end, newest_lines,
 };
 use crate::domain::Time;
 use crate::domain::api::ProcessRow;
@@ -98,7 +99,7 @@ impl Background {
 
 /// Carries out what a turn's agent asks of its session's background processes.
 pub(super) async fn answer(shared: Arc<Shared>, session: SessionId, turn: TurnId, asked: NewCall) {
-    let answer = match asked.call.clone() {
+    let answer = match asked.what.clone() {
         BackgroundCall::Start { command, folder, most } => {
             start(&shared, &session, turn, command, &folder, most).await
         }

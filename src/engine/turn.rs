@@ -18,10 +18,9 @@ use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
 use super::{approvals, background, cron};
-use crate::agent::background::NewCall;
 use crate::agent::{
-    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, NewChild, NewJob,
-    NewQuestion, SessionContext, Turn,
+    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, NewCall, NewChild,
+    NewJob, NewQuestion, SessionContext, Turn,
 };
 use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{self, JobFound, Piece, StreamKind, Update};

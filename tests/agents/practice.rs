@@ -60,7 +60,7 @@ async fn starts_in_background() {
     call.background = Some(background);
     let engine = async {
         let start = made.recv().await.unwrap();
-        assert!(matches!(&start.call, BackgroundCall::Start { command, .. } if command == "sleep 600"));
+        assert!(matches!(&start.what, BackgroundCall::Start { command, .. } if command == "sleep 600"));
         start.answer(Ok("it is number 1".to_owned()));
     };
     let backend = practice();

@@ -205,7 +205,7 @@ impl Call {
         let mut decisions: VecDeque<Decision> = decisions.into_iter().collect();
         tokio::spawn(async move {
             while let Some(new) = asked.recv().await {
-                let _ = seen.send(new.question.clone());
+                let _ = seen.send(new.what.clone());
                 if let Some(decision) = decisions.pop_front() {
                     new.answer(decision);
                 }

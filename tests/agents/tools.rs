@@ -689,10 +689,10 @@ async fn terminal_in_the_background() {
     let engine = async {
         let start = made.recv().await.unwrap();
         let command = "make serve".to_owned();
-        assert_eq!(start.call, BackgroundCall::Start { command, folder, most: 8 });
+        assert_eq!(start.what, BackgroundCall::Start { command, folder, most: 8 });
         start.answer(Ok("it is number 3".to_owned()));
         let wait = made.recv().await.unwrap();
-        assert_eq!(wait.call, BackgroundCall::Wait(ProcessNumber(3), std::time::Duration::from_secs(300)));
+        assert_eq!(wait.what, BackgroundCall::Wait(ProcessNumber(3), std::time::Duration::from_secs(300)));
         wait.answer(Err("there is none".to_owned()));
     };
     let backend = build(&room.config);

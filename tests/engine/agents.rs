@@ -108,10 +108,10 @@ async fn an_agent_makes_a_scheduled_task_by_the_way_of_every_new_job() {
     world.settled().await;
     world.send("s", "look every morning").await;
     let turn = world.turn_for("look every morning").await;
-    let made = turn.jobs.make(job("look", "daily at 7am")).await.unwrap();
+    let made = turn.jobs.ask(job("look", "daily at 7am")).await.unwrap();
     assert!(made.starts_with("scheduled task look-2 is made: ") && made.contains("; next: "), "{made}");
     assert_eq!(made.split("next: ").nth(1).unwrap().split(", ").count(), 3, "{made}");
-    let refused = turn.jobs.make(job("late", "2020-01-01T10:00")).await.unwrap_err();
+    let refused = turn.jobs.ask(job("late", "2020-01-01T10:00")).await.unwrap_err();
     assert!(refused.contains("schedule") && refused.contains("past"), "{refused}");
     let session = world.id("s").await;
     let told = "job look-2 was made by the agent in turn 1";

@@ -25,7 +25,7 @@ async fn starts(world: &World, turn: &Played, command: &str) -> Result<String, S
 
 async fn starts_at_most(world: &World, turn: &Played, command: &str, most: usize) -> Result<String, String> {
     let (command, folder) = (command.to_owned(), world.path(""));
-    turn.background.call(BackgroundCall::Start { command, folder, most }).await
+    turn.background.ask(BackgroundCall::Start { command, folder, most }).await
 }
 
 /// A command that leaves its process's number in a file of the home, and does not end by itself.
@@ -188,7 +188,7 @@ async fn the_end_is_a_fact_and_the_next_turn_is_told_of_it() {
 async fn an_agent_lists_reads_waits_for_and_kills_its_own_and_no_others() {
     let mut world = World::new(Setup::default()).await;
     let turn = turn(&world, "work").await;
-    let call = |call| turn.background.call(call);
+    let call = |call| turn.background.ask(call);
     let (one, two) = (ProcessNumber(1), ProcessNumber(2));
     assert_eq!(call(BackgroundCall::List).await.unwrap(), "there are none");
     starts(&world, &turn, "echo hello; echo trouble >&2").await.unwrap();
@@ -218,8 +218,8 @@ async fn an_agent_lists_reads_waits_for_and_kills_its_own_and_no_others() {
 
     world.send("other", "look").await;
     let other = world.turn_for("look").await;
-    assert_eq!(other.background.call(BackgroundCall::List).await.unwrap(), "there are none");
-    assert!(other.background.call(BackgroundCall::End(one)).await.is_err());
+    assert_eq!(other.background.ask(BackgroundCall::List).await.unwrap(), "there are none");
+    assert!(other.background.ask(BackgroundCall::End(one)).await.is_err());
     turn.answer("done").await;
     other.answer("done").await;
 }

@@ -1,16 +1,16 @@
 //! Background processes: commands that go on after their turns, and after their engine.
 //!
-//! An agent asks for one by [`BackgroundCalls`]; the engine starts and owns it. What runs is a *keeper*,
+//! An agent asks for one by [`super::BackgroundCalls`]; the engine starts and owns it. What runs is a *keeper*,
 //! this program itself: it waits until the process is kept, runs the command in its own process group,
 //! keeps the newest of its output in a file, and at its end writes how it ended beside that, so that this
 //! is known whether an engine runs or not.
 
-mod calls;
+mod call;
 mod hold;
 mod keeper;
 mod log;
 
-pub use calls::{BackgroundCall, BackgroundCalls, NewCall};
+pub use call::BackgroundCall;
 pub use hold::{Held, LONGEST_END, Watched};
 pub use keeper::{Orders, keep};
 pub use log::newest_lines;

@@ -252,7 +252,7 @@ impl Scene {
             .await?;
         let start =
             BackgroundCall::Start { command: SLEEP.to_owned(), folder: std::env::temp_dir(), most: MOST };
-        let (ok, output) = match self.background.call(start).await {
+        let (ok, output) = match self.background.ask(start).await {
             Ok(words) => (true, words),
             Err(why) => (false, why),
         };

@@ -247,7 +247,7 @@ impl Tools {
 
 /// Has the engine carry a call about background processes out.
 async fn background(turn: &Turn, call: BackgroundCall) -> Result<String, ToolError> {
-    turn.background.call(call).await.map_err(ToolError::Background)
+    turn.background.ask(call).await.map_err(ToolError::Background)
 }
 
 /// Works away from the threads that must not wait. Dropping the future stops the work.

@@ -115,7 +115,7 @@ pub(super) fn described(task: &Definition) -> String {
 
 /// Has the task made.
 pub(super) async fn make(task: Definition, turn: &Turn) -> Result<String, ToolError> {
-    turn.jobs.make(task).await.map_err(ToolError::NotScheduled)
+    turn.jobs.ask(task).await.map_err(ToolError::NotScheduled)
 }
 
 #[cfg(test)]

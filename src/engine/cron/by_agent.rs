@@ -17,7 +17,7 @@ const SLOTS: usize = 3;
 
 /// Makes a task for a turn's agent, and answers it.
 pub(in crate::engine) async fn make(shared: Arc<Shared>, session: SessionId, turn: TurnId, new: NewJob) {
-    let made = match saved(&shared, new.definition.clone()).await {
+    let made = match saved(&shared, new.what.clone()).await {
         Ok(job) => {
             note(&shared, session, turn, job.clone()).await;
             Ok(told(&shared, job).await)
