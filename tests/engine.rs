@@ -39,7 +39,7 @@ use switchboard::domain::history::Step;
 use switchboard::domain::id::SessionKey;
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Refusal, Source};
 use switchboard::domain::recovery::{AfterStop, LastExit};
-use switchboard::domain::session::{EndReason, HoldReason, SessionState};
+use switchboard::domain::session::{ContextUse, EndReason, HoldReason, SessionState, Usage};
 use switchboard::domain::slash::Ask;
 use switchboard::domain::turn::{Outcome, StopCause};
 use switchboard::engine::{Clock, StartUp};
@@ -655,6 +655,23 @@ async fn what_the_agent_says_is_kept_within_a_second_and_seen_at_once() {
     }
     assert_eq!(world.transcript("s").await, ["you: talk", "agent: hello world"]);
     turn.answer("!").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_whose_server_counts_beyond_all_measure_ends_like_any_other() {
+    let mut world = World::new(Setup::default()).await;
+    let most = u64::MAX;
+    for text in ["one", "two"] {
+        world.send("s", text).await;
+        let turn = world.turn_for(text).await;
+        let usage = Usage { input: most, output: most, cache_read: most, cache_write: most, cost: most };
+        turn.emit(AgentEvent::Usage(usage)).await;
+        turn.emit(AgentEvent::Context(ContextUse { tokens: most, window: Some(most) })).await;
+        turn.answer("ok").await;
+        world.turn_ended().await;
+    }
+    let usage = world.row("s").await.session.usage;
+    assert!(usage.input > 1_000_000_000 && usage.input < most / 2, "{usage:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -236,10 +236,22 @@ pub struct Usage {
     pub cost: Millionths,
 }
 
+/// More of anything than a turn can use. What a server tells beyond it counts as this, so that sums over all
+/// turns of a day or a session stay numbers that can be kept.
+const MOST_OF_A_TURN: u64 = 1 << 40;
+
 impl Usage {
     /// Input and output together.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
+    }
+
+    /// The use of one turn, as far as it can be believed.
+    pub fn of_a_turn(self) -> Self {
+        let Self { input, output, cache_read, cache_write, cost } = self;
+        let [input, output, cache_read, cache_write, cost] =
+            [input, output, cache_read, cache_write, cost].map(|count| count.min(MOST_OF_A_TURN));
+        Self { input, output, cache_read, cache_write, cost }
     }
 
     /// Adds another turn's use.
@@ -262,6 +274,12 @@ pub struct ContextUse {
 }
 
 impl ContextUse {
+    /// What was told, as far as it can be believed.
+    pub fn believable(self) -> Self {
+        let most = |tokens: u64| tokens.min(MOST_OF_A_TURN);
+        Self { tokens: most(self.tokens), window: self.window.map(most) }
+    }
+
     /// The part of the window, in percent; none where that is not known.
     pub fn percent(&self) -> Option<u64> {
         let window = self.window.filter(|window| *window > 0)?;

@@ -65,10 +65,11 @@ impl Recorder {
             }
             AgentEvent::Usage(usage) => {
                 self.usage.add(&usage);
+                self.usage = self.usage.of_a_turn();
                 Taken::Noted
             }
             AgentEvent::Context(context) => {
-                self.context = Some(context);
+                self.context = Some(context.believable());
                 Taken::Noted
             }
             AgentEvent::Model(model) => {
