@@ -48,7 +48,7 @@ impl Conversation {
             self.more_before = true;
         }
         self.more_after = false;
-        self.doing = page.doing.map(|doing| self.newest_of(&doing));
+        self.doing = page.doing.and_then(|doing| self.news_of(&doing).or(self.doing.take()));
         let mut live = std::mem::take(&mut self.live);
         stream::renew(&mut live, &self.kept, page.live.map(Live::from));
         for live in &mut live {
@@ -132,15 +132,19 @@ impl Conversation {
 
     /// Takes in what the running tool has written last.
     pub(super) fn take_doing(&mut self, doing: &Doing) {
-        self.doing = Some(self.newest_of(doing));
-        self.rebuild();
+        if let Some(news) = self.news_of(doing) {
+            self.doing = Some(news);
+            self.rebuild();
+        }
     }
 
-    fn newest_of(&mut self, doing: &Doing) -> Written {
+    /// The lines of it that are shown, if they are others than before.
+    fn news_of(&mut self, doing: &Doing) -> Option<Written> {
         let text = many_lines(&doing.written).into_owned();
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let text = lines[lines.len().saturating_sub(WRITTEN_LINES)..].join("\n");
-        Written { turn: doing.turn, text, revision: self.next_revision() }
+        let known = self.doing.as_ref().is_some_and(|known| (known.turn, &known.text) == (doing.turn, &text));
+        (!known).then(|| Written { turn: doing.turn, text, revision: self.next_revision() })
     }
 
     /// Shows the last live text anew.

@@ -7,6 +7,7 @@ use super::layout::{PaneArea, from_bottom, from_left, from_top};
 use super::paint::{Focused, Paint, first_shown, to_cells};
 use super::text;
 use super::theme::Role;
+use crate::console::app::Model;
 use crate::console::app::focus::{Pane, Target};
 use crate::console::app::recovery::{Recovered, Recovery};
 use crate::console::app::words::{age, clock, running, second};
@@ -99,7 +100,8 @@ fn draw_sessions(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, focused
     let rows = usize::from(area.height / height);
     paint.measured.list_rows = rows;
     let first = first_shown(recovery.top, recovery.selected, recovery.rows.len(), rows);
-    let states = recovery.rows.iter().map(|row| text::width(&now_words(paint, row))).max().unwrap_or(0);
+    let model = paint.model;
+    let states = recovery.rows.iter().map(|row| text::width(&now_words(model, row))).max().unwrap_or(0);
     if recovery.rows.is_empty() && !recovery.filter.is_empty() {
         let filter = recovery.filter.text();
         let words = format!("0 of {} match \"{filter}\". esc clears.", recovery.total());
@@ -136,7 +138,7 @@ const ATTEMPTS: usize = 15;
 fn draw_on_one_row(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, row: &Recovered, states: usize) {
     let width = usize::from(area.width);
     let (mark, role) = mark(paint, &row.row.state);
-    let now = now_words(paint, row);
+    let now = now(paint, row);
     let name = (width / 6).clamp(14, 28);
     let mut pen = paint.row(area, 0);
     pen.skip(3).put(mark, role).skip(1).column(&row.name, name, Role::Strong).skip(1);
@@ -150,7 +152,7 @@ fn draw_on_one_row(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, row: 
 fn draw_on_two_rows(paint: &mut Paint<'_>, area: Rect, recovery: &Recovery, row: &Recovered) {
     let width = usize::from(area.width);
     let (mark, role) = mark(paint, &row.row.state);
-    let now = now_words(paint, row);
+    let now = now(paint, row);
     let name = (width / 4).clamp(10, 22);
     let attempts = row.row.attempts(recovery.max_cuts);
     let mut pen = paint.row(area, 0);
@@ -182,14 +184,20 @@ fn mark(paint: &mut Paint<'_>, state: &RecoveryState) -> (&'static str, Role) {
     }
 }
 
+/// How a session that is drawn stands now: while it runs its time moves by the second.
+fn now(paint: &mut Paint<'_>, row: &Recovered) -> String {
+    if let RecoveryState::Resuming { .. } | RecoveryState::Runs { .. } = row.row.state {
+        paint.motion.counts_seconds();
+    }
+    now_words(paint.model, row)
+}
+
 /// How a session stands now, with its time.
-fn now_words(paint: &mut Paint<'_>, row: &Recovered) -> String {
-    let model = paint.model;
+fn now_words(model: &Model, row: &Recovered) -> String {
     let now = model.as_of();
     let words = &row.words;
     match &row.row.state {
         RecoveryState::Resuming { since, .. } | RecoveryState::Runs { since, .. } => {
-            paint.motion.counts_seconds();
             format!("{words}, {}", running(now - *since))
         }
         RecoveryState::GivenUp | RecoveryState::Stale => match row.row.since() {

@@ -101,7 +101,7 @@ pub enum JobQuery {
     },
     /// What an editor offers to pick from.
     Parts,
-    /// Which of its skills, its script and its folder a job names that are not there.
+    /// What of its agent, its skills, its script and its folder a job names that is not there.
     Missing {
         /// The job; it need not be written yet.
         definition: Box<Definition>,

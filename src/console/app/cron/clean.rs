@@ -1,6 +1,6 @@
 //! Foreign texts made safe to show, where they come in.
 
-use crate::domain::api::{JobDetail, JobRow, JobState, JobsFileState, TickerState, TimelineRow};
+use crate::domain::api::{JobDetail, JobRow, JobState, JobsFileState, TimelineRow};
 use crate::domain::cron::{Delivery, Execution};
 use crate::domain::sanitize::one_line;
 
@@ -51,10 +51,6 @@ pub(super) fn detail(detail: &mut JobDetail) {
 pub(super) fn lane(lane: &mut TimelineRow) {
     text(&mut lane.name);
     state(&mut lane.state);
-}
-
-pub(super) fn ticker(ticker: &mut TickerState) {
-    ticker.last_error.iter_mut().for_each(|(_, why)| text(why));
 }
 
 pub(super) fn file(file: &mut JobsFileState) {

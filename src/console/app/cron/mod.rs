@@ -21,7 +21,7 @@ use super::text::{Lines, TextField};
 use super::{Model, acts, job_editor, walk};
 use crate::domain::Time;
 use crate::domain::api::{
-    JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts, TickerState, TimelineRow,
+    JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts, TimelineRow,
 };
 use crate::domain::cron::{Definition, Execution, ExecutionState, JobEvent, JobId};
 use crate::domain::event::EventKind;
@@ -51,8 +51,6 @@ pub struct Cron {
     pub total: usize,
     /// How the file stands.
     pub file: JobsFileState,
-    /// How the ticker stands.
-    pub ticker: TickerState,
     /// The filter's text field.
     pub filter: TextField,
     /// Why the jobs could not be read.
@@ -119,7 +117,6 @@ impl Default for Cron {
             top: 0,
             total: 0,
             file: JobsFileState::Missing,
-            ticker: TickerState::default(),
             filter: TextField::new(Lines::One),
             failed: None,
             loaded: false,
@@ -214,7 +211,6 @@ impl Cron {
     /// changed.
     fn take(&mut self, mut page: JobsPage, order: Order) -> bool {
         clean::file(&mut page.file);
-        clean::ticker(&mut page.ticker);
         let mut all: Vec<Job> =
             page.rows.into_iter().enumerate().map(|(order, row)| Job::new(order, row)).collect();
         if order == Order::AsShown {
@@ -225,13 +221,12 @@ impl Cron {
         }
         let news = !self.loaded
             || self.failed.is_some()
-            || (self.total, &self.file, &self.ticker) != (page.total, &page.file, &page.ticker)
+            || (self.total, &self.file) != (page.total, &page.file)
             || self.all != all;
         self.loaded = true;
         self.failed = None;
         self.total = page.total;
         self.file = page.file;
-        self.ticker = page.ticker;
         self.all = all;
         self.refilter();
         news

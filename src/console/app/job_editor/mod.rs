@@ -403,14 +403,17 @@ pub(super) fn changed(model: &mut Model) {
     model.dirty = true;
 }
 
-/// Of a job only what may not be there: its skills, its script and its folder; none where it names none.
+/// Of a job only what may not be there: its agent, its skills, its script and its folder; none where it names
+/// none.
 fn named(definition: &Definition) -> Option<Definition> {
-    let Definition { skills, script, workdir, .. } = definition.clone();
-    let names_any = !skills.is_empty() || script.is_some() || workdir.is_some();
+    let Definition { agent, no_agent, skills, script, workdir, .. } = definition;
+    let names_any = agent.is_some() || !skills.is_empty() || script.is_some() || workdir.is_some();
     names_any.then(|| Definition {
-        skills,
-        script,
-        workdir,
+        agent: agent.clone(),
+        no_agent: *no_agent,
+        skills: skills.clone(),
+        script: script.clone(),
+        workdir: workdir.clone(),
         ..Definition::new(form::unnamed(), String::new())
     })
 }

@@ -1,5 +1,7 @@
 //! The header's counts, the operator's hold, and what composers hold.
 
+use rusqlite::Row;
+
 use super::super::columns::{background_process, time};
 use super::super::sql::at_most;
 use super::Reader;
@@ -8,6 +10,17 @@ use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::process::{ChildProcess, ProcessIdentity};
 use crate::domain::session::SessionState;
 use crate::store::{Counts, Result};
+
+macro_rules! processes_where {
+    ($condition:literal, $limit:literal) => {
+        concat!(
+            "SELECT b.*, s.key, s.title FROM background b JOIN sessions s ON s.id = b.session WHERE ",
+            $condition,
+            " ORDER BY b.ended_at IS NOT NULL, b.ended_at DESC, b.began_at, b.session, b.number LIMIT ",
+            $limit
+        )
+    };
+}
 
 impl Reader<'_> {
     pub(super) fn counts(&self) -> Result<Counts> {
@@ -62,17 +75,13 @@ impl Reader<'_> {
     }
 
     pub(super) fn background(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<ProcessRow>> {
-        self.rows(
-            "SELECT b.*, s.key, s.title FROM background b JOIN sessions s ON s.id = b.session
-             WHERE ?1 IS NULL OR b.session = ?1
-             ORDER BY b.ended_at IS NOT NULL, b.ended_at DESC, b.began_at, b.session, b.number LIMIT ?2",
-            (session, at_most(limit)),
-            |row| {
-                let (key, title): (SessionKey, Option<String>) = (row.get("key")?, row.get("title")?);
-                let session_name = title.unwrap_or_else(|| key.parts().chat_id.to_owned());
-                Ok(ProcessRow { process: background_process(row)?, key, session_name })
-            },
-        )
+        let limit = at_most(limit);
+        match session {
+            Some(session) => {
+                self.rows(processes_where!("b.session = ?1", "?2"), (session, limit), process_row)
+            }
+            None => self.rows(processes_where!("TRUE", "?1"), (limit,), process_row),
+        }
     }
 
     pub(super) fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
@@ -84,4 +93,10 @@ impl Reader<'_> {
         )?;
         Ok(ComposerMemory { draft: draft.unwrap_or_default(), history })
     }
+}
+
+fn process_row(row: &Row<'_>) -> rusqlite::Result<ProcessRow> {
+    let (key, title): (SessionKey, Option<String>) = (row.get("key")?, row.get("title")?);
+    let session_name = title.unwrap_or_else(|| key.parts().chat_id.to_owned());
+    Ok(ProcessRow { process: background_process(row)?, key, session_name })
 }

@@ -182,7 +182,7 @@ impl Tx<'_> {
         )
     }
 
-    fn live_background_of(&self, session: &SessionId) -> Result<Vec<BackgroundProcess>> {
+    pub(super) fn live_background_of(&self, session: &SessionId) -> Result<Vec<BackgroundProcess>> {
         self.rows(
             "SELECT * FROM background WHERE session = ?1 AND ended_at IS NULL ORDER BY number",
             (session,),

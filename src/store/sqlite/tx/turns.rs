@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::super::columns::Millis;
+use super::super::columns::{Millis, from_json};
 use super::Tx;
 use super::history::NewRow;
 use super::recovery::Resume;
@@ -71,12 +71,11 @@ impl Tx<'_> {
 
     /// Who works on what begins now, and whether it takes text while it does.
     fn agent_of_next_turn(&self, standing: &Standing) -> Result<(AgentName, bool)> {
-        let (roster, chosen): (String, Option<AgentName>) = self.only(
+        let (roster, chosen): (Roster, Option<AgentName>) = self.only(
             "SELECT h.agents, s.chosen_agent FROM house h CROSS JOIN sessions s WHERE s.id = ?1",
             (&standing.id,),
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| Ok((from_json(row, "agents")?, row.get("chosen_agent")?)),
         )?;
-        let roster: Roster = serde_json::from_str(&roster).unwrap_or_default();
         let agent =
             roster.agent_of(&standing.key, self.agent_of_job(&standing.key)?.as_ref(), chosen.as_ref());
         let steerable = roster.is_steerable(&agent);

@@ -85,6 +85,9 @@ impl Tx<'_> {
     /// Nothing that a run left in the background outlives it.
     pub(super) fn end_run_background(&mut self, session: Option<&SessionId>, at: Time) -> Result<()> {
         let Some(session) = session else { return Ok(()) };
+        if self.live_background_of(session)?.is_empty() {
+            return Ok(());
+        }
         self.stop_background(session, Which::All, StoppedBy::RunEnded, at).map(|_| ())
     }
 

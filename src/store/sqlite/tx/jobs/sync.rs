@@ -238,9 +238,9 @@ impl Tx<'_> {
 
     /// A job is not in the file, as before. One that went with the whole file is missed as soon as that is back.
     fn still_gone(&mut self, id: &JobId, missing_since: Option<Time>, seen: &JobsSeen) -> Result<()> {
+        let Some(since) = missing_since.filter(|_| seen.file == SeenFile::Read) else { return Ok(()) };
         let Some(job) = self.kept_job(id)? else { return Ok(()) };
-        let went_with_file = missing_since.is_some_and(|since| job.standing.vanished_at >= Some(since));
-        if seen.file == SeenFile::Read && went_with_file && job.standing.is_missed() {
+        if job.standing.vanished_at >= Some(since) && job.standing.is_missed() {
             self.tell_job(id, JobEvent::Vanished, seen.at)?;
         }
         Ok(())
