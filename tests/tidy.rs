@@ -34,6 +34,12 @@ fn only_the_store_knows_sql() {
 }
 
 #[test]
+fn only_its_backend_knows_the_agent_client_protocol() {
+    let never = ["agent_client_protocol"];
+    check(&Wall { rooms: &["src"], except: &["src/agent/acp"], never: &never });
+}
+
+#[test]
 fn only_the_tty_writes_to_the_terminal() {
     let never =
         ["crossterm::execute", "crossterm::queue", "execute!", "queue!", "enable_raw_mode", "stdout()"];

@@ -48,6 +48,8 @@ pub fn tests() -> Vec<Trial> {
         real("acp_question_is_asked_and_the_option_of_its_kind_chosen", asks),
         real("acp_question_is_answered_by_the_settings_first", settings_answer),
         real("acp_question_without_a_yes_is_refused_and_told", no_yes_offered),
+        real("acp_question_that_cannot_be_read_is_answered_at_once_and_told", unreadable_question),
+        real("acp_answer_that_cannot_be_read_says_what_is_missing", unreadable_answer),
         real("acp_question_is_cancelled_with_its_turn", question_is_cancelled),
         real("acp_silence_does_not_count_while_a_person_is_asked", waits_for_a_person),
         real("acp_session_begins_with_what_was_said_before", recaps),
@@ -164,7 +166,8 @@ async fn is_checked() {
     assert_eq!(methods, [json!("initialize")]);
     let greeting = &agent.told("initialize")[0];
     assert_eq!(greeting["protocolVersion"], 1);
-    let nothing = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
+    let nothing = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false,
+        "auth": {"terminal": false}});
     assert_eq!(greeting["clientCapabilities"], nothing);
 }
 
@@ -188,7 +191,7 @@ async fn tells_all() {
     let agent = Agent::new(
         r#"on_prompt() {
             think "let me see"
-            update '{"sessionUpdate":"plan","entries":[{"content":"look","status":"pending"}]}'
+            update '{"sessionUpdate":"plan","entries":[{"content":"look","priority":"low","status":"pending"}]}'
             update '{"sessionUpdate":"tool_call","toolCallId":"t1","title":"List","kind":"execute","status":"pending","rawInput":{"command":"ls"}}'
             update '{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"in_progress"}'
             update '{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","content":[{"type":"content","content":{"type":"text","text":"a.txt"}}]}'
@@ -322,7 +325,7 @@ async fn garbage() {
     );
     let played = agent.play("hello").await;
     assert_eq!((played.end.clone(), played.text()), (Ok(()), "fine".to_owned()));
-    let expected = "heard 5 lines from sh that are no messages; the first: \"Loading model...\" is no JSON";
+    let expected = "heard 5 lines from sh that are no messages of the protocol; the first: \"Loading model...\" is no JSON";
     assert_eq!(played.notices(), [expected]);
 }
 
@@ -532,6 +535,25 @@ async fn no_yes_offered() {
     );
 }
 
+async fn unreadable_question() {
+    let agent = Agent::new(
+        r#"on_prompt() { ask 900 session/request_permission '{"sessionId":"s1","options":[]}'; }
+        on_answer() { say "well"; id=$prompt; stop end_turn; }"#,
+    );
+    let played = agent.play("push").await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "well".to_owned()));
+    assert_eq!(agent.answer(900)["error"]["code"], -32602);
+    let expected = "heard a line from sh that is no message of the protocol: session/request_permission can't be \
+                    read: missing field `toolCall`";
+    assert_eq!(played.notices(), [expected]);
+}
+
+async fn unreadable_answer() {
+    let agent = Agent::new(r#"on_new() { reply '{"session":"s1"}'; }"#);
+    let expected = "sh answered session/new with what can't be read: missing field `sessionId`";
+    assert_eq!(agent.play("hello").await.failure(), expected);
+}
+
 async fn question_is_cancelled() {
     let agent = Agent::new(
         r#"on_prompt() { ask_to_run "git push" allow_once reject_once; }
@@ -618,7 +640,7 @@ async fn goes_on() {
             r#"can='{can}'
             on_load() {{ {REPLAY} reply null; }}
             on_resume() {{ {REPLAY} reply '{{}}'; }}
-            on_list() {{ reply '{{"sessions":[{{"sessionId":"s0"}},{{"sessionId":"s1"}}]}}'; }}"#
+            on_list() {{ reply '{{"sessions":[{{"sessionId":"s0","cwd":"/"}},{{"sessionId":"s1","cwd":"/"}}]}}'; }}"#
         ));
         let first = agent.play("one").await;
         let mut talk = later(&agent, &first).await;
@@ -626,8 +648,9 @@ async fn goes_on() {
         assert_eq!((second.text().as_str(), second.notices()), ("hello", vec![]), "{method}");
         let tools = second.events.iter().filter(|event| matches!(event, AgentEvent::ToolCall { .. }));
         assert_eq!(tools.count(), 0, "nothing is told twice");
-        let asked = json!({"sessionId": "s1", "cwd": agent.folder.path(), "mcpServers": []});
-        assert_eq!(agent.told(method), [asked]);
+        let told = agent.told(method);
+        assert_eq!((told.len(), &told[0]["sessionId"]), (1, &json!("s1")));
+        assert_eq!(told[0]["cwd"], json!(agent.folder.path()));
         assert_eq!(agent.told("session/new").len(), 1);
         let prompt = agent.prompted(1);
         assert!(prompt[0].contains("You: hello") && prompt[0].contains("is settled"), "{prompt:?}");
@@ -645,7 +668,7 @@ async fn begins_anew_if_unknown() {
         // It does not have it in its list.
         (
             r#"{"loadSession":true,"sessionCapabilities":{"list":{},"resume":{}}}"#,
-            r#"on_list() { reply '{"sessions":[{"sessionId":"s0"}]}'; }
+            r#"on_list() { reply '{"sessions":[{"sessionId":"s0","cwd":"/"}]}'; }
             on_resume() { reply '{}'; }"#.to_owned(),
         ),
         // It reports success, and then refuses the prompt.
@@ -719,6 +742,13 @@ async fn chooses_a_model() {
     let agent = Agent::new(offers);
     assert_eq!(play(&agent, "large").await.text(), "hello");
     assert_eq!(agent.told("session/set_model"), [json!({"sessionId": "s1", "modelId": "large"})]);
+    let by_option = Agent::new(
+        r#"on_new() { reply '{"sessionId":"s1","configOptions":[{"id":"m","name":"Model","category":"model","type":"select","currentValue":"small","options":[{"value":"small","name":"Small"},{"value":"large","name":"Large"}]}]}'; }
+        on_answer() { case $method in session/set_config_option) reply '{"configOptions":[]}' ;; esac; }"#,
+    );
+    assert_eq!(play(&by_option, "large").await.text(), "hello");
+    let chosen = json!({"sessionId": "s1", "configId": "m", "value": "large"});
+    assert_eq!(by_option.told("session/set_config_option"), [chosen]);
     let refused = play(&agent, "huge").await;
     let expected = "sh offers no model \"huge\"; it has small, large; /model default takes the choice back";
     assert_eq!(refused.failure(), expected);

@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -15,8 +16,12 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::message::{self, Fault, Lines, Message};
-use super::permission;
+use super::message::{self, Lines, Message};
+use super::schema::{
+    CLIENT_METHOD_NAMES, Error, RequestId, RequestPermissionRequest, RequestPermissionResponse,
+    SessionNotification,
+};
+use super::{permission, update};
 use crate::agent::AgentError;
 use crate::agent::program::group::ProcessGroup;
 use crate::agent::program::launch::GO;
@@ -40,18 +45,18 @@ pub(super) enum Heard {
     /// The answer to a request of ours.
     Reply {
         /// The request.
-        id: u64,
+        id: i64,
         /// What came of it.
-        result: Result<Value, Fault>,
+        result: Result<Value, Error>,
     },
     /// An update of a session.
-    Update(Value),
+    Update(Box<SessionNotification>),
     /// A request for permission.
     Permission {
         /// The agent's number for it.
-        id: Value,
+        id: RequestId,
         /// What it asks.
-        params: Value,
+        asked: Box<RequestPermissionRequest>,
     },
 }
 
@@ -65,7 +70,7 @@ pub(super) struct Connection {
     shared: Arc<Shared>,
     /// How the process ended, once it has.
     exit: watch::Receiver<Option<String>>,
-    requests: u64,
+    requests: i64,
     _tasks: JoinSet<()>,
 }
 
@@ -87,7 +92,7 @@ enum Ear {
     Closed(String),
 }
 
-/// Lines that were no messages.
+/// Lines that were no messages of the protocol.
 #[derive(Default)]
 struct Odd {
     count: usize,
@@ -152,14 +157,28 @@ impl Connection {
     }
 
     /// Sends a request and returns its number.
-    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<u64, AgentError> {
+    pub(super) fn request(&mut self, method: &str, params: &impl Serialize) -> Result<i64, AgentError> {
         self.requests += 1;
-        self.send(message::request(self.requests, method, params))?;
+        self.send_written(message::request(self.requests, method, params))?;
         Ok(self.requests)
     }
 
-    /// Sends a line.
-    pub(super) fn send(&self, line: String) -> Result<(), AgentError> {
+    /// Tells the agent something.
+    pub(super) fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), AgentError> {
+        self.send_written(message::notification(method, params))
+    }
+
+    /// Answers a request for permission.
+    pub(super) fn answer(&self, id: RequestId, answer: RequestPermissionResponse) -> Result<(), AgentError> {
+        self.send_written(message::reply(id, Ok(answer)))
+    }
+
+    fn send_written(&self, line: serde_json::Result<String>) -> Result<(), AgentError> {
+        let unwritten = |error| AgentError::Failed(format!("{} can't be told: {error}", self.name));
+        self.send(line.map_err(unwritten)?)
+    }
+
+    fn send(&self, line: String) -> Result<(), AgentError> {
         self.to_agent.try_send(line).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => {
                 AgentError::Broken(format!("{} does not read what it is sent", self.name))
@@ -199,14 +218,17 @@ impl Connection {
         format!("{} {how}{said}", self.name)
     }
 
-    /// What was heard that is no message, in words; none if there was nothing since the last time.
+    /// What was heard that is no message of the protocol, in words; none if there was nothing since the last time.
     pub(super) fn odd_lines(&self) -> Option<String> {
         let odd = std::mem::take(&mut *lock(&self.shared.odd));
         match odd.count {
             0 => None,
-            1 => Some(format!("heard a line from {} that is no message: {}", self.name, odd.first)),
+            1 => Some(format!(
+                "heard a line from {} that is no message of the protocol: {}",
+                self.name, odd.first
+            )),
             more => Some(format!(
-                "heard {more} lines from {} that are no messages; the first: {}",
+                "heard {more} lines from {} that are no messages of the protocol; the first: {}",
                 self.name, odd.first
             )),
         }
@@ -243,7 +265,7 @@ impl Shared {
         match late {
             None => {}
             Some(Heard::Permission { id, .. }) => {
-                answer(answers, message::reply(id, permission::cancelled()));
+                answer(answers, id, Ok(permission::cancelled()));
             }
             Some(heard) => {
                 tracing::info!("an agent says when no turn of it runs: {}", excerpt(&format!("{heard:?}")))
@@ -302,25 +324,38 @@ async fn take(line: &str, shared: &Shared, answers: &mpsc::Sender<String>) {
     match message::read(line) {
         Err(why) => shared.odd(&why),
         Ok(Message::Reply { id, result }) => shared.pass(Heard::Reply { id, result }, answers).await,
-        Ok(Message::Notification { method, params }) if method == "session/update" => {
-            shared.pass(Heard::Update(params), answers).await;
+        Ok(Message::Notification { method, params }) if method == CLIENT_METHOD_NAMES.session_update => {
+            match update::read(params) {
+                Ok(Some(update)) => shared.pass(Heard::Update(Box::new(update)), answers).await,
+                Ok(None) => {}
+                Err(why) => shared.odd(&why),
+            }
         }
         Ok(Message::Notification { method, .. }) => {
             tracing::debug!(method, "a notification that we don't know")
         }
-        Ok(Message::Request { id, method, params }) if method == "session/request_permission" => {
-            shared.pass(Heard::Permission { id, params }, answers).await;
+        Ok(Message::Request { id, method, params })
+            if method == CLIENT_METHOD_NAMES.session_request_permission =>
+        {
+            match permission::read(params) {
+                Ok(asked) => shared.pass(Heard::Permission { id, asked: Box::new(asked) }, answers).await,
+                Err(error) => {
+                    shared.odd(&format!("{method} can't be read: {error}"));
+                    answer(answers, id, Err(Error::invalid_params().data(error.to_string())));
+                }
+            }
         }
         Ok(Message::Request { id, method, .. }) => {
             tracing::info!(method = &*one_line(&method), "an agent asks for what is not offered");
-            answer(answers, message::no_such_method(id, &method));
+            answer(answers, id, Err(Error::method_not_found().data(method)));
         }
     }
 }
 
 /// An agent that does not read its input gets no answer.
-fn answer(answers: &mpsc::Sender<String>, line: String) {
-    if answers.try_send(line).is_err() {
+fn answer(answers: &mpsc::Sender<String>, id: RequestId, answer: Result<RequestPermissionResponse, Error>) {
+    let sent = message::reply(id, answer).is_ok_and(|line| answers.try_send(line).is_ok());
+    if !sent {
         tracing::warn!("an agent asks and does not read its answers");
     }
 }

@@ -1,17 +1,16 @@
-//! The messages of the protocol: JSON-RPC 2.0, one object a line. Read leniently, written strictly.
+//! The messages that carry the protocol: JSON-RPC 2.0, one object a line. Read leniently, written strictly.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
+use super::schema::{Error, JsonRpcMessage, Notification, Request, RequestId, Response};
 use crate::domain::event::excerpt;
 
 /// A longer line is no sane message.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
-/// JSON-RPC's code for a method that is not there.
-const NO_METHOD: i64 = -32601;
-/// The protocol's code for an agent that nobody has logged in to.
-const LOG_IN: i64 = -32000;
 
 /// What an agent sends.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,14 +18,14 @@ pub(super) enum Message {
     /// The answer to a request of ours.
     Reply {
         /// The request.
-        id: u64,
+        id: i64,
         /// What came of it.
-        result: Result<Value, Fault>,
+        result: Result<Value, Error>,
     },
     /// It wants an answer.
     Request {
         /// Its own number for it.
-        id: Value,
+        id: RequestId,
         /// What it asks.
         method: String,
         /// With what.
@@ -39,14 +38,6 @@ pub(super) enum Message {
         /// With what.
         params: Value,
     },
-}
-
-/// An error that an agent answers.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
-    code: i64,
-    message: String,
-    data: Value,
 }
 
 /// Reads a line.
@@ -62,15 +53,20 @@ pub(super) fn read(line: &str) -> Result<Message, String> {
     };
     let mut take = |name: &str| fields.remove(name).unwrap_or(Value::Null);
     let (id, params) = (take("id"), take("params"));
-    match (take("method"), id) {
-        (Value::String(method), Value::Null) => Ok(Message::Notification { method, params }),
+    let method = take("method");
+    let id = match serde_json::from_value(id) {
+        Ok(id) => id,
+        Err(_) => return Err(format!("{:?} has an id that is neither number nor text", excerpt(line))),
+    };
+    match (method, id) {
+        (Value::String(method), RequestId::Null) => Ok(Message::Notification { method, params }),
         (Value::String(method), id) => Ok(Message::Request { id, method, params }),
         (_, id) => {
             let id =
                 number(&id).ok_or_else(|| format!("{:?} answers nothing that was asked", excerpt(line)))?;
             let result = match take("error") {
                 Value::Null => Ok(take("result")),
-                error => Err(Fault::read(&error)),
+                error => Err(fault(error)),
             };
             Ok(Message::Reply { id, result })
         }
@@ -106,63 +102,47 @@ fn half(text: &str, first: u32) -> bool {
 }
 
 /// The number of a request; some agents give it back as text.
-fn number(id: &Value) -> Option<u64> {
-    id.as_u64().or_else(|| id.as_str()?.parse().ok())
-}
-
-/// A request of ours.
-pub(super) fn request(id: u64, method: &str, params: Value) -> String {
-    line([("id", json!(id)), ("method", json!(method)), ("params", params)])
-}
-
-/// Something that we tell.
-pub(super) fn notification(method: &str, params: Value) -> String {
-    line([("method", json!(method)), ("params", params)])
-}
-
-/// The answer to a request of the agent.
-pub(super) fn reply(id: Value, result: Value) -> String {
-    line([("id", id), ("result", result)])
-}
-
-/// The answer to a request that we don't know: without one the agent would wait for ever.
-pub(super) fn no_such_method(id: Value, method: &str) -> String {
-    let error = json!({"code": NO_METHOD, "message": format!("no such method: {method}")});
-    line([("id", id), ("error", error)])
-}
-
-fn line<const N: usize>(fields: [(&str, Value); N]) -> String {
-    let version = std::iter::once(("jsonrpc", json!("2.0")));
-    let object: Map<String, Value> =
-        version.chain(fields).map(|(name, value)| (name.to_owned(), value)).collect();
-    format!("{}\n", Value::Object(object))
-}
-
-impl Fault {
-    fn read(error: &Value) -> Self {
-        let Value::Object(fields) = error else {
-            return Self { code: 0, message: plain(error), data: Value::Null };
-        };
-        let field = |name: &str| fields.get(name).cloned().unwrap_or_default();
-        Self {
-            code: field("code").as_i64().unwrap_or_default(),
-            message: plain(&field("message")),
-            data: field("data"),
-        }
+fn number(id: &RequestId) -> Option<i64> {
+    match id {
+        RequestId::Null => None,
+        RequestId::Number(id) => Some(*id),
+        RequestId::Str(id) => id.parse().ok(),
     }
+}
 
-    /// Whether a person has to log in to the agent first.
-    pub(super) fn asks_to_log_in(&self) -> bool {
-        self.code == LOG_IN
-    }
+/// An error that an agent answers, whatever is missing in it.
+fn fault(error: Value) -> Error {
+    let Value::Object(mut fields) = error else { return Error::new(0, plain(&error)) };
+    let code = fields.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let message = fields.get("message").map(plain).unwrap_or_default();
+    Error::new(code.unwrap_or_default(), message).data(fields.remove("data"))
+}
 
-    /// What went wrong, in one line. The detail stands in `data`.
-    pub(super) fn words(&self) -> String {
-        let message = if self.message.is_empty() { "an error without words" } else { &self.message };
-        let detail = detail(&self.data);
-        let detail = if detail.is_empty() { detail } else { format!(": {detail}") };
-        format!("{} (error {}){}", excerpt(message), self.code, excerpt_long(&detail))
-    }
+/// What went wrong, in one line. The detail stands in `data`.
+pub(super) fn words(error: &Error) -> String {
+    let message = if error.message.is_empty() { "an error without words" } else { &error.message };
+    let detail = error.data.as_ref().map(detail).unwrap_or_default();
+    let detail = if detail.is_empty() { detail } else { format!(": {detail}") };
+    format!("{} (error {}){}", excerpt(message), i32::from(error.code), excerpt_long(&detail))
+}
+
+/// A request of ours, as a line.
+pub(super) fn request(id: i64, method: &str, params: &impl Serialize) -> serde_json::Result<String> {
+    line(Request { id: RequestId::Number(id), method: Arc::from(method), params: Some(params) })
+}
+
+/// Something that we tell, as a line.
+pub(super) fn notification(method: &str, params: &impl Serialize) -> serde_json::Result<String> {
+    line(Notification { method: Arc::from(method), params: Some(params) })
+}
+
+/// The answer to a request of the agent, as a line.
+pub(super) fn reply(id: RequestId, answer: Result<impl Serialize, Error>) -> serde_json::Result<String> {
+    line(Response::new(id, answer))
+}
+
+fn line(message: impl Serialize) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(&JsonRpcMessage::wrap(message))? + "\n")
 }
 
 /// The part of an error's data that says most.
@@ -237,6 +217,9 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::super::schema::ErrorCode;
     use super::*;
 
     fn all(pieces: &[&[u8]]) -> Vec<String> {
@@ -271,7 +254,11 @@ mod tests {
             (r#"{"id":3,"result":null,"error":null}"#, Ok(Message::Reply { id: 3, result: Ok(Value::Null) })),
             (
                 r#"{"method":"m","id":"x","params":[1]}"#,
-                Ok(Message::Request { id: json!("x"), method: "m".to_owned(), params: json!([1]) }),
+                Ok(Message::Request {
+                    id: "x".to_owned().into(),
+                    method: "m".to_owned(),
+                    params: json!([1]),
+                }),
             ),
             (
                 r#"{"method":"m","id":null}"#,
@@ -284,6 +271,7 @@ mod tests {
         assert!(read("Loading model...").unwrap_err().contains("is no JSON"));
         assert!(read("[1]").unwrap_err().contains("no JSON object"));
         assert!(read(r#"{"id":null,"result":1}"#).unwrap_err().contains("answers nothing"));
+        assert!(read(r#"{"id":[1],"method":"m"}"#).unwrap_err().contains("neither number nor text"));
     }
 
     #[test]
@@ -306,7 +294,7 @@ mod tests {
 
     #[test]
     fn the_detail_of_an_error_stands_in_its_data() {
-        let words = |error: Value| Fault::read(&error).words();
+        let words = |error: Value| words(&fault(error));
         let told = |data: Value| words(json!({"code": -32603, "message": "Internal error", "data": data}));
         assert_eq!(told(Value::Null), "Internal error (error -32603)");
         assert_eq!(told(json!("no\nkey")), "Internal error (error -32603): no key");
@@ -315,15 +303,16 @@ mod tests {
         assert_eq!(told(json!({"x": 1})), "Internal error (error -32603): {\"x\":1}");
         assert_eq!(words(json!("boom")), "boom (error 0)");
         assert_eq!(words(json!({"code": 1})), "an error without words (error 1)");
-        assert!(Fault::read(&json!({"code": -32000, "message": "Authentication required"})).asks_to_log_in());
+        assert_eq!(words(json!({"code": 1e30, "message": 7})), "7 (error 0)");
+        assert_eq!(fault(json!({"code": -32000, "message": "Log in"})).code, ErrorCode::AuthRequired);
     }
 
     #[test]
     fn a_message_is_one_line() {
-        let text = request(7, "session/prompt", json!({"text": "two\nlines"}));
+        let text = request(7, "session/prompt", &json!({"text": "two\nlines"})).unwrap();
         let expected = r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"text":"two\nlines"}}"#;
         assert_eq!(text, format!("{expected}\n"));
-        let text = no_such_method(json!("a"), "fs/read_text_file");
+        let text = reply("a".to_owned().into(), Err::<(), _>(Error::method_not_found())).unwrap();
         assert!(text.contains("\"id\":\"a\",\"error\":{\"code\":-32601"), "{text}");
     }
 }

@@ -21,16 +21,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent_client_protocol_schema::{ProtocolVersion, v1 as schema};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use self::connection::Connection;
-use self::message::Fault;
+use self::schema::{SessionId, StopReason};
 use self::session::{Agent, absolute};
-use self::turn::{Ended, How, Prompt, Said, Stop};
-use self::update::text;
+use self::turn::{Answer, Ended, How, Prompt, Said, Stop};
 use super::program::launch::Program;
 use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionContext, Turn, process};
 use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig, Keys};
@@ -101,7 +101,7 @@ impl Backend for AcpBackend {
         let settings = Arc::clone(&self.0);
         let identity = identity(&self.0.acp.argv, &folder);
         let kept = session.agent_session.as_ref().filter(|kept| kept.agent == identity);
-        let known = kept.map(|kept| kept.id.clone());
+        let known = kept.map(|kept| SessionId::new(&*kept.id));
         let handle =
             AcpHandle { settings, program, folder, identity, context: session.clone(), known, live: None };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
@@ -128,14 +128,14 @@ struct AcpHandle {
     identity: String,
     context: SessionContext,
     /// The session that the agent had, by its own id.
-    known: Option<String>,
+    known: Option<SessionId>,
     live: Option<Live>,
 }
 
 /// An agent in a session.
 struct Live {
     agent: Agent,
-    session: String,
+    session: SessionId,
     memory: Memory,
     /// What its session had cost when it said so last; none in one that was taken up, until it says so.
     cost: Option<Millionths>,
@@ -222,7 +222,7 @@ impl AcpHandle {
         };
         let mut ended = self.prompt(&mut live, &turn, &output, &cancel).await;
         if let (Memory::TakenUp, Some(why)) = (&live.memory, refusal(&ended)) {
-            tracing::info!(session = live.session, "the agent does not know its session after all: {why}");
+            tracing::info!(session = %live.session, "the agent does not know its session after all: {why}");
             live.begin_anew(&self.folder, &self.settings.acp, Memory::Forgotten).await?;
             ended = self.prompt(&mut live, &turn, &output, &cancel).await;
         }
@@ -291,7 +291,7 @@ impl AcpHandle {
             Memory::UpTo(_) => None,
         };
         self.known = Some(live.session.clone());
-        let kept = AgentSession { agent: self.identity.clone(), id: live.session.clone() };
+        let kept = AgentSession { agent: self.identity.clone(), id: live.session.to_string() };
         let _ = output.send(AgentEvent::Session(kept)).await;
         if let Some(what) = live.memory.begins_anew().filter(|_| recap.is_some()) {
             let _ = output.send(AgentEvent::Notice(what.to_owned())).await;
@@ -319,19 +319,20 @@ impl AcpHandle {
         let silence = self.settings.acp.silence_timeout.as_secs_f64();
         let silent = format!("sent nothing for {silence} s (agent.acp.silence_timeout_seconds)");
         match (ended.how, ended.stopped) {
-            (How::Answered(Ok(told)), Some(Stop::Cancelled)) if text(&told, "stopReason") == "end_turn" => {
+            (How::Answered(Ok(told)), Some(Stop::Cancelled)) if told.stop == Ok(StopReason::EndTurn) => {
                 Ok(())
             }
             (How::Answered(_) | How::Lost(_), Some(Stop::Cancelled)) => Err(AgentError::Cancelled),
             (How::Answered(_), Some(Stop::Silent)) => Err(AgentError::Failed(
                 agent.connection.with_last_words(&format!("{silent} and was stopped")),
             )),
-            (How::Answered(Err(fault)), None) => Err(agent.refused("the prompt", &fault)),
+            (How::Answered(Err(error)), None) => Err(agent.refused("the prompt", &error)),
             (How::Answered(Ok(told)), None) => {
-                if let Some(usage) = usage(&told) {
-                    let _ = output.send(AgentEvent::Usage(usage)).await;
+                let bad = bad_stop(&told, ended.said);
+                if let Some(usage) = told.usage {
+                    let _ = output.send(AgentEvent::Usage(used(&usage))).await;
                 }
-                match bad_stop(&told, ended.said) {
+                match bad {
                     None => Ok(()),
                     Some(how) => Err(AgentError::Failed(agent.connection.with_last_words(&how))),
                 }
@@ -371,35 +372,35 @@ fn ends_with(history: &[Step], message: &str) -> bool {
 /// Why an agent did not take a prompt at all, if it did not.
 fn refusal(ended: &Ended) -> Option<String> {
     match (&ended.how, ended.said, ended.stopped) {
-        (How::Answered(Err(fault)), Said::Nothing, None) => Some(Fault::words(fault)),
+        (How::Answered(Err(error)), Said::Nothing, None) => Some(message::words(error)),
         (How::Answered(Ok(told)), Said::Nothing, None) => bad_stop(told, Said::Nothing),
         _ => None,
     }
 }
 
 /// What is wrong with the way in which a turn ended; none if it ended well.
-fn bad_stop(told: &Value, said: Said) -> Option<String> {
-    Some(match (text(told, "stopReason"), said) {
-        ("end_turn", Said::Something) => return None,
-        ("end_turn", Said::Nothing) => "ended its turn without a word".to_owned(),
-        ("max_tokens", _) => "was cut at the most tokens that its model may write".to_owned(),
-        ("max_turn_requests", _) => "was cut at the most requests that it may make in a turn".to_owned(),
-        ("refusal", _) => "refuses to go on; it forgets this message".to_owned(),
-        ("cancelled", _) => "says that the turn was cancelled, which nobody did".to_owned(),
-        ("", _) => "ended its turn without a reason".to_owned(),
-        (other, _) => format!("ended its turn for a reason that is not known: {}", excerpt(other)),
-    })
+fn bad_stop(told: &Answer, said: Said) -> Option<String> {
+    let words = match (&told.stop, said) {
+        (Ok(StopReason::EndTurn), Said::Something) => return None,
+        (Ok(StopReason::EndTurn), Said::Nothing) => "ended its turn without a word",
+        (Ok(StopReason::MaxTokens), _) => "was cut at the most tokens that its model may write",
+        (Ok(StopReason::MaxTurnRequests), _) => "was cut at the most requests that it may make in a turn",
+        (Ok(StopReason::Refusal), _) => "refuses to go on; it forgets this message",
+        (Ok(StopReason::Cancelled), _) => "says that the turn was cancelled, which nobody did",
+        (Err(own), _) if !own.is_empty() => {
+            return Some(format!("ended its turn for a reason that is not known: {}", excerpt(own)));
+        }
+        (Ok(_) | Err(_), _) => "ended its turn without a reason",
+    };
+    Some(words.to_owned())
 }
 
-/// The tokens of a turn, where the agent tells them.
-fn usage(told: &Value) -> Option<Usage> {
-    let usage = told.get("usage").filter(|usage| usage.is_object())?;
-    let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
-    Some(Usage {
-        input: count("inputTokens"),
-        output: count("outputTokens"),
-        cache_read: count("cachedReadTokens"),
-        cache_write: count("cachedWriteTokens"),
+fn used(told: &schema::Usage) -> Usage {
+    Usage {
+        input: told.input_tokens,
+        output: told.output_tokens,
+        cache_read: told.cached_read_tokens.unwrap_or_default(),
+        cache_write: told.cached_write_tokens.unwrap_or_default(),
         cost: 0,
-    })
+    }
 }

@@ -2,47 +2,49 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::update::{shown, text, tool_name};
+use super::schema::{
+    PermissionOption, PermissionOptionId, PermissionOptionKind, RequestId, RequestPermissionOutcome,
+    RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome, ToolCall,
+};
+use super::update::{known, shown, tool_name};
 use crate::config::ApprovalsConfig;
 use crate::domain::approval::{Always, Decision, Question, Verdict, verdict};
+
+/// Reads what an agent asks. An option that is none is left out, so that it does not spoil the others.
+pub(super) fn read(mut params: Value) -> serde_json::Result<RequestPermissionRequest> {
+    if let Some(options) = params.get_mut("options").and_then(Value::as_array_mut) {
+        options.retain(|option| PermissionOption::deserialize(option).is_ok());
+    }
+    serde_json::from_value(params)
+}
 
 /// A request that waits for its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Request {
     /// The agent's number for it.
-    pub(super) id: Value,
-    options: Vec<Offer>,
+    pub(super) id: RequestId,
+    options: Vec<PermissionOption>,
     /// What it wants to do.
     pub(super) question: Question,
     command: Option<String>,
 }
 
-/// An option that the agent offers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Offer {
-    id: String,
-    kind: String,
-}
-
 impl Request {
-    /// Reads a request; `folder` is where the agent works.
-    pub(super) fn read(id: Value, params: &Value, folder: &Path) -> Self {
-        let offered = params.get("options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let options = offered.iter().map(|option| Offer {
-            id: text(option, "optionId").to_owned(),
-            kind: text(option, "kind").to_owned(),
-        });
-        let options: Vec<Offer> = options.collect();
-        let call = params.get("toolCall").cloned().unwrap_or_default();
+    /// What is asked, in words for a person; `folder` is where the agent works.
+    pub(super) fn new(id: RequestId, asked: RequestPermissionRequest, folder: &Path) -> Self {
+        let RequestPermissionRequest { tool_call, options, .. } = asked;
+        let call = known(None, tool_call);
+        let tool = tool_name(&call);
         let command = command(&call);
-        let mut what = command.clone().unwrap_or_else(|| described(&call));
+        let mut what = command.clone().unwrap_or_else(|| described(call));
         if only_for_ever(&options) {
             what = format!("(The agent takes a yes only for always, not for this once.)\n{what}");
         }
         let question = Question {
-            tool: tool_name(&call).to_owned(),
+            tool,
             what,
             folder: folder.display().to_string(),
             always: match &command {
@@ -61,16 +63,16 @@ impl Request {
 
     /// Whether any option is a yes; else there is nothing to ask.
     pub(super) fn can_be_allowed(&self) -> bool {
-        self.choice(&ALLOW).is_some()
+        self.choice(ALLOW).is_some()
     }
 
     /// The answer that allows it.
-    pub(super) fn allowed(&self) -> Value {
-        self.answer(&ALLOW, None)
+    pub(super) fn allowed(&self) -> RequestPermissionResponse {
+        self.answer(ALLOW)
     }
 
     /// The answer to what was decided. Where the agent offers no such option, that nothing was chosen.
-    pub(super) fn decided(&self, decision: &Decision) -> Value {
+    pub(super) fn decided(&self, decision: &Decision) -> RequestPermissionResponse {
         match decision.refusal() {
             None => self.allowed(),
             Some(_) if matches!(decision, Decision::Cancelled { .. }) => cancelled(),
@@ -79,42 +81,45 @@ impl Request {
     }
 
     /// The answer that refuses it. The protocol has no place for a reason but this one.
-    pub(super) fn refused(&self, why: &str) -> Value {
-        self.answer(&["reject_once", "reject_always"], Some(why))
+    pub(super) fn refused(&self, why: &str) -> RequestPermissionResponse {
+        let reason = Map::from_iter([("reason".to_owned(), why.into())]);
+        match self.choice(REJECT) {
+            Some(_) => self.answer(REJECT).meta(reason),
+            None => cancelled(),
+        }
     }
 
-    fn answer(&self, kinds: &[&str], why: Option<&str>) -> Value {
+    fn answer(&self, kinds: [PermissionOptionKind; 2]) -> RequestPermissionResponse {
         let Some(option) = self.choice(kinds) else { return cancelled() };
-        let mut answer = json!({"outcome": {"outcome": "selected", "optionId": option}});
-        if let (Some(why), Some(fields)) = (why, answer.as_object_mut()) {
-            fields.insert("_meta".to_owned(), json!({"reason": why}));
-        }
-        answer
+        let selected = SelectedPermissionOutcome::new(option.clone());
+        RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected))
     }
 
     /// The first option of the first kind that is offered.
-    fn choice(&self, kinds: &[&str]) -> Option<&str> {
-        let of = |kind: &&str| self.options.iter().find(|option| option.kind == *kind);
-        kinds.iter().find_map(of).map(|option| option.id.as_str())
+    fn choice(&self, kinds: [PermissionOptionKind; 2]) -> Option<&PermissionOptionId> {
+        let of = |kind| self.options.iter().find(|option| option.kind == kind);
+        kinds.into_iter().find_map(of).map(|option| &option.option_id)
     }
 }
 
 /// A yes is for this once wherever it can be: what holds for longer, the engine keeps itself.
-const ALLOW: [&str; 2] = ["allow_once", "allow_always"];
+const ALLOW: [PermissionOptionKind; 2] = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways];
+const REJECT: [PermissionOptionKind; 2] =
+    [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways];
 
-fn only_for_ever(options: &[Offer]) -> bool {
-    let offers = |kind: &str| options.iter().any(|option| option.kind == kind);
-    offers("allow_always") && !offers("allow_once")
+fn only_for_ever(options: &[PermissionOption]) -> bool {
+    let offers = |kind| options.iter().any(|option| option.kind == kind);
+    offers(PermissionOptionKind::AllowAlways) && !offers(PermissionOptionKind::AllowOnce)
 }
 
 /// The answer to a request of a turn that goes no further.
-pub(super) fn cancelled() -> Value {
-    json!({"outcome": {"outcome": "cancelled"}})
+pub(super) fn cancelled() -> RequestPermissionResponse {
+    RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled)
 }
 
 /// The shell command of a call, if it is one.
-fn command(call: &Value) -> Option<String> {
-    let input = call.get("rawInput")?;
+fn command(call: &ToolCall) -> Option<String> {
+    let input = call.raw_input.as_ref()?;
     let command = ["command", "cmd"].into_iter().find_map(|name| input.get(name))?;
     match command {
         Value::String(command) if !command.trim().is_empty() => Some(command.clone()),
@@ -135,17 +140,16 @@ fn command_line(words: &[Value]) -> String {
 }
 
 /// All that a call says of itself.
-fn described(call: &Value) -> String {
-    let input = match call.get("rawInput") {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(input)) => input.clone(),
-        Some(input) => serde_json::to_string_pretty(input).unwrap_or_default(),
+fn described(call: ToolCall) -> String {
+    let input = match call.raw_input {
+        None => String::new(),
+        Some(Value::String(input)) => input,
+        Some(input) => serde_json::to_string_pretty(&input).unwrap_or_default(),
     };
-    let paths = call.get("locations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let paths = paths.iter().map(|place| text(place, "path").to_owned());
-    let mut parts: Vec<String> = std::iter::once(text(call, "title").to_owned())
+    let paths = call.locations.iter().map(|place| place.path.display().to_string());
+    let mut parts: Vec<String> = std::iter::once(call.title)
         .chain(paths)
-        .chain([shown(call), input])
+        .chain([shown(call.content), input])
         .filter(|part| !part.is_empty())
         .collect();
     parts.dedup();
@@ -154,6 +158,8 @@ fn described(call: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::config::Config;
     use crate::domain::approval::Policy;
@@ -165,15 +171,18 @@ mod tests {
             .map(|(n, kind)| json!({"optionId": format!("{n}:{kind}"), "name": "x", "kind": kind}))
             .collect();
         let params = json!({"sessionId": "s", "toolCall": call, "options": options});
-        Request::read(json!(1), &params, Path::new("/srv"))
+        Request::new(RequestId::Number(1), read(params).unwrap(), Path::new("/srv"))
     }
 
     fn run(command: Value) -> Value {
         json!({"toolCallId": "c", "title": "Run it", "kind": "execute", "rawInput": {"command": command}})
     }
 
-    fn chosen(answer: &Value) -> &str {
-        text(&answer["outcome"], "optionId")
+    fn chosen(answer: RequestPermissionResponse) -> String {
+        match answer.outcome {
+            RequestPermissionOutcome::Selected(selected) => selected.option_id.to_string(),
+            other => panic!("nothing is chosen: {other:?}"),
+        }
     }
 
     #[test]
@@ -183,12 +192,12 @@ mod tests {
         let prefix = "git push".to_owned();
         for yes in [Decision::Once, Decision::Always { prefix: prefix.clone() }, Decision::Before { prefix }]
         {
-            assert_eq!(chosen(&asked.decided(&yes)), "3:allow_once");
+            assert_eq!(chosen(asked.decided(&yes)), "3:allow_once");
         }
         let no = asked.decided(&Decision::Denied { why: Some("not today".to_owned()) });
-        assert_eq!(chosen(&no), "2:reject_once");
-        assert!(text(&no["_meta"], "reason").contains("not today"), "{no}");
-        assert_eq!(chosen(&asked.decided(&Decision::TimedOut)), "2:reject_once");
+        assert!(no.meta.as_ref().unwrap()["reason"].as_str().unwrap().contains("not today"), "{no:?}");
+        assert_eq!(chosen(no), "2:reject_once");
+        assert_eq!(chosen(asked.decided(&Decision::TimedOut)), "2:reject_once");
         let gone = Decision::Cancelled { why: "the turn has ended".to_owned() };
         assert_eq!(asked.decided(&gone), cancelled());
     }
@@ -202,7 +211,7 @@ mod tests {
         assert_eq!(unknown.decided(&Decision::Once), cancelled());
         assert!(!request(run(json!("ls")), &[]).can_be_allowed());
         let no_only = request(run(json!("ls")), &["reject_always"]);
-        assert_eq!(chosen(&no_only.decided(&Decision::Denied { why: None })), "0:reject_always");
+        assert_eq!(chosen(no_only.decided(&Decision::Denied { why: None })), "0:reject_always");
     }
 
     #[test]
@@ -210,7 +219,7 @@ mod tests {
         let asked = request(run(json!("ls")), &["allow_always", "reject_once"]);
         assert!(asked.question.what.starts_with("(The agent takes a yes only for always"));
         assert!(matches!(asked.question.always, Always::NotOffered { .. }));
-        assert_eq!(chosen(&asked.decided(&Decision::Once)), "0:allow_always");
+        assert_eq!(chosen(asked.decided(&Decision::Once)), "0:allow_always");
     }
 
     #[test]
@@ -224,11 +233,11 @@ mod tests {
         let words = json!(["bash", "-lc", "echo 'a' && rm b"]);
         let listed = request(run(words), &["allow_once"]).question;
         assert_eq!(listed.what, r"bash -lc 'echo '\''a'\'' && rm b'");
-        let edit = json!({"title": "Edit a", "kind": "edit", "locations": [{"path": "/srv/a"}],
+        let edit = json!({"toolCallId": "c", "title": "Edit a", "kind": "edit", "locations": [{"path": "/srv/a"}],
             "content": [{"type": "diff", "path": "/srv/a", "oldText": "x", "newText": "y"}]});
         let edit = request(edit, &["allow_once"]).question;
         assert_eq!((edit.tool.as_str(), edit.what.as_str()), ("edit", "Edit a\n/srv/a\n/srv/a:\ny"));
-        let nothing = request(json!(null), &["allow_once"]).question;
+        let nothing = request(json!({"toolCallId": "c", "rawInput": null}), &["allow_once"]).question;
         assert_eq!(nothing.what, "(the agent does not say what)");
     }
 
@@ -239,7 +248,7 @@ mod tests {
         assert_eq!(push.verdict(&approvals), Verdict::Ask);
         approvals.allow = vec!["git push".to_owned()];
         assert_eq!(push.verdict(&approvals), Verdict::Run);
-        let edit = request(json!({"title": "git push", "kind": "edit"}), &["allow_once"]);
+        let edit = request(json!({"toolCallId": "c", "title": "git push", "kind": "edit"}), &["allow_once"]);
         assert_eq!(edit.verdict(&approvals), Verdict::Ask, "only a command can be in the list");
         approvals.acp = Policy::Deny;
         assert_eq!(push.verdict(&approvals), Verdict::Refuse);

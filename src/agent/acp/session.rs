@@ -3,20 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::time::timeout;
 
 use super::connection::{Connection, Heard};
-use super::message::{self, Fault};
-use super::models::Offer;
-use super::permission;
-use super::update::text;
+use super::models::{self, Offer};
+use super::schema::{
+    AGENT_METHOD_NAMES, AgentCapabilities, AuthMethod, ClientCapabilities, Error, ErrorCode, Implementation,
+    InitializeRequest, InitializeResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+    NewSessionRequest, NewSessionResponse, ResumeSessionRequest, SessionId, SessionNotification,
+    SessionUpdate, SetSessionConfigOptionRequest,
+};
+use super::{ProtocolVersion, message, permission};
 use crate::agent::AgentError;
 use crate::config::AcpConfig;
 use crate::domain::event::excerpt;
 
-/// The version of the protocol that we speak.
-const VERSION: u64 = 1;
 /// So many pages of an agent's list of sessions are looked through.
 const MOST_PAGES: usize = 20;
 
@@ -26,63 +30,39 @@ pub(super) struct Agent {
     pub(super) connection: Connection,
     /// What it says that it is.
     pub(super) who: String,
-    can: Can,
+    can: AgentCapabilities,
     logins: String,
     /// The model that its sessions are to have; none: its own.
     pub(super) model: Option<String>,
 }
 
-/// How an agent finds a session again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Can {
-    resume: bool,
-    load: bool,
-    list: bool,
-}
-
-/// The answer to a request, and what came before it.
-struct Answer {
-    result: Result<Value, Fault>,
-    replay: Replay,
-}
-
-/// Whether something of a conversation was replayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Replay {
-    Something,
-    Nothing,
-}
-
 impl Agent {
-    /// Begins to talk with a program that was let work.
+    /// Begins to talk with a program that was let work. It is offered neither files nor terminals.
     ///
     /// # Errors
     /// It does not answer in time, or not as an agent.
     pub(super) async fn greet(mut connection: Connection, settings: &AcpConfig) -> Result<Self, AgentError> {
-        let params = json!({
-            "protocolVersion": VERSION,
-            "clientCapabilities": {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false},
-            "clientInfo": {"name": "switchboard", "title": "Switchboard", "version": env!("CARGO_PKG_VERSION")},
-        });
+        let method = AGENT_METHOD_NAMES.initialize;
+        let us = Implementation::new("switchboard", env!("CARGO_PKG_VERSION")).title("Switchboard");
+        let greeting = InitializeRequest::new(ProtocolVersion::V1)
+            .client_capabilities(ClientCapabilities::default())
+            .client_info(us);
         let limit = (settings.initialize_timeout, "initialize_timeout_seconds");
-        let told = match ask(&mut connection, "initialize", params, limit).await?.result {
-            Ok(told) => told,
-            Err(fault) => return Err(refused(&connection, "initialize", &fault)),
+        let told = match ask(&mut connection, method, &greeting, limit).await? {
+            Ok(told) => read::<InitializeResponse>(&connection, method, told)?,
+            Err(error) => return Err(refused(&connection, method, &error)),
         };
-        match told.get("protocolVersion").and_then(Value::as_u64) {
-            Some(VERSION) => {}
-            other => {
-                let version = other.map_or("none that it names".to_owned(), |version| version.to_string());
-                let name = connection.name();
-                return Err(AgentError::Failed(format!(
-                    "{name} speaks version {version} of the Agent Client Protocol; only version {VERSION} is understood"
-                )));
-            }
+        if told.protocol_version != ProtocolVersion::V1 {
+            return Err(AgentError::Failed(format!(
+                "{} speaks version {} of the Agent Client Protocol; only version {} is understood",
+                connection.name(),
+                told.protocol_version,
+                ProtocolVersion::V1
+            )));
         }
-        let can = Can::of(told.get("agentCapabilities").unwrap_or(&Value::Null));
-        let who = who(&connection, told.get("agentInfo").unwrap_or(&Value::Null));
-        let logins = logins(told.get("authMethods").unwrap_or(&Value::Null));
-        Ok(Self { connection, who, can, logins, model: None })
+        let who = who(&connection, told.agent_info);
+        let logins = logins(&told.auth_methods);
+        Ok(Self { connection, who, can: told.agent_capabilities, logins, model: None })
     }
 
     /// Begins a session.
@@ -93,20 +73,15 @@ impl Agent {
         &mut self,
         folder: &Path,
         settings: &AcpConfig,
-    ) -> Result<String, AgentError> {
-        let params = json!({"cwd": folder, "mcpServers": []});
+    ) -> Result<SessionId, AgentError> {
+        let method = AGENT_METHOD_NAMES.session_new;
         let limit = (settings.new_timeout, "new_timeout_seconds");
-        match ask(&mut self.connection, "session/new", params, limit).await?.result {
-            Ok(told) if !text(&told, "sessionId").is_empty() => {
-                let session = text(&told, "sessionId").to_owned();
-                self.choose_model(&session, &Offer::of(&told), settings).await?;
-                Ok(session)
-            }
-            Ok(_) => {
-                Err(AgentError::Broken(format!("{} began a session without an id", self.connection.name())))
-            }
-            Err(fault) => Err(self.refused("session/new", &fault)),
-        }
+        let told = ask(&mut self.connection, method, &NewSessionRequest::new(folder), limit).await?;
+        let told = told.map_err(|error| self.refused(method, &error))?;
+        let offer = Offer::of(&told);
+        let session = read::<NewSessionResponse>(&self.connection, method, told)?.session_id;
+        self.choose_model(&session, &offer, settings).await?;
+        Ok(session)
     }
 
     /// Takes a session up again, without its replay. Returns whether the agent knows it: some report
@@ -116,146 +91,195 @@ impl Agent {
     /// The agent is lost, or does not answer in time.
     pub(super) async fn take_up(
         &mut self,
-        session: &str,
+        session: &SessionId,
         folder: &Path,
         settings: &AcpConfig,
     ) -> Result<bool, AgentError> {
-        if self.can.list && !self.lists(session, folder, settings).await? {
+        if !self.lists(session, folder, settings).await? {
             return Ok(false);
         }
-        let params = json!({"sessionId": session, "cwd": folder, "mcpServers": []});
-        let limit = (settings.load_timeout, "load_timeout_seconds");
-        for (method, offered) in [("session/resume", self.can.resume), ("session/load", self.can.load)] {
-            if !offered {
-                continue;
-            }
-            let answer = ask(&mut self.connection, method, params.clone(), limit).await?;
-            match answer.result {
-                // To load is to replay: where nothing came, there was nothing.
-                Ok(told) if method == "session/resume" || answer.replay == Replay::Something => {
-                    self.choose_model(session, &Offer::of(&told), settings).await?;
-                    return Ok(true);
-                }
-                Ok(_) => tracing::info!(session, "the agent loaded a session of which it knows nothing"),
-                Err(fault) => tracing::info!(session, method, "not taken up again: {}", fault.words()),
-            }
-        }
-        Ok(false)
+        let told = match self.resume(session, folder, settings).await? {
+            None => self.load(session, folder, settings).await?,
+            told => told,
+        };
+        let Some(told) = told else { return Ok(false) };
+        self.choose_model(session, &Offer::of(&told), settings).await?;
+        Ok(true)
     }
 
     /// Whether the session is in the agent's list. An agent that can't tell is believed.
     async fn lists(
         &mut self,
-        session: &str,
+        session: &SessionId,
         folder: &Path,
         settings: &AcpConfig,
     ) -> Result<bool, AgentError> {
-        let limit = (settings.load_timeout, "load_timeout_seconds");
-        let mut params = json!({"cwd": folder});
+        if self.can.session_capabilities.list.is_none() {
+            return Ok(true);
+        }
+        let method = AGENT_METHOD_NAMES.session_list;
+        let mut asked = ListSessionsRequest::new().cwd(folder);
         for _ in 0..MOST_PAGES {
-            let Ok(page) = ask(&mut self.connection, "session/list", params, limit).await?.result else {
+            let told = ask(&mut self.connection, method, &asked, load_limit(settings)).await?;
+            let Some(page) = told.ok().and_then(|page| serde_json::from_value(page).ok()) else {
                 return Ok(true);
             };
-            let sessions =
-                page.get("sessions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            if sessions.iter().any(|listed| text(listed, "sessionId") == session) {
+            let ListSessionsResponse { sessions, next_cursor, .. } = page;
+            if sessions.iter().any(|listed| listed.session_id == *session) {
                 return Ok(true);
             }
-            match text(&page, "nextCursor") {
-                "" => return Ok(false),
-                cursor => params = json!({"cwd": folder, "cursor": cursor}),
+            match next_cursor.filter(|cursor| !cursor.is_empty()) {
+                None => return Ok(false),
+                cursor => asked.cursor = cursor,
             }
         }
         Ok(true)
     }
 
+    /// What an agent says of a session that it resumes; none where it can't or won't.
+    async fn resume(
+        &mut self,
+        session: &SessionId,
+        folder: &Path,
+        settings: &AcpConfig,
+    ) -> Result<Option<Value>, AgentError> {
+        if self.can.session_capabilities.resume.is_none() {
+            return Ok(None);
+        }
+        let method = AGENT_METHOD_NAMES.session_resume;
+        let asked = ResumeSessionRequest::new(session.clone(), folder);
+        let told = ask(&mut self.connection, method, &asked, load_limit(settings)).await?;
+        Ok(told.map_err(|error| not_taken_up(session, method, &error)).ok())
+    }
+
+    /// What an agent says of a session that it loads; none where it can't, won't or does not know it.
+    async fn load(
+        &mut self,
+        session: &SessionId,
+        folder: &Path,
+        settings: &AcpConfig,
+    ) -> Result<Option<Value>, AgentError> {
+        if !self.can.load_session {
+            return Ok(None);
+        }
+        let method = AGENT_METHOD_NAMES.session_load;
+        let asked = LoadSessionRequest::new(session.clone(), folder);
+        let mut replayed = false;
+        let hear = |told: &SessionNotification| replayed |= is_of_conversation(told, session);
+        let told = ask_hearing(&mut self.connection, method, &asked, load_limit(settings), hear).await?;
+        let told = told.map_err(|error| not_taken_up(session, method, &error)).ok();
+        // To load is to replay: where nothing came, there was nothing.
+        if told.is_some() && !replayed {
+            tracing::info!(%session, "the agent loaded a session of which it knows nothing");
+        }
+        Ok(told.filter(|_| replayed))
+    }
+
     /// Chooses the model that a session is to have, among those that it offers.
     async fn choose_model(
         &mut self,
-        session: &str,
+        session: &SessionId,
         offer: &Offer,
         settings: &AcpConfig,
     ) -> Result<(), AgentError> {
-        let Some(model) = &self.model else { return Ok(()) };
-        if let Some(why) = offer.refusal(self.connection.name(), model) {
+        let Some(model) = self.model.clone() else { return Ok(()) };
+        if let Some(why) = offer.refusal(self.connection.name(), &model) {
             return Err(AgentError::Failed(format!("{why}; /model default takes the choice back")));
         }
-        let (method, params) = offer.request(session, model);
         let limit = (settings.new_timeout, "new_timeout_seconds");
-        match ask(&mut self.connection, method, params, limit).await?.result {
-            Ok(_) => Ok(()),
-            Err(fault) => Err(self.refused(method, &fault)),
-        }
+        let connection = &mut self.connection;
+        let (method, told) = match &offer.option {
+            Some(option) => {
+                let method = AGENT_METHOD_NAMES.session_set_config_option;
+                let asked = SetSessionConfigOptionRequest::new(session.clone(), option.clone(), &*model);
+                (method, ask(connection, method, &asked, limit).await?)
+            }
+            None => {
+                let asked = models::SetSessionModelRequest { session_id: session, model_id: &model };
+                (models::SET_MODEL, ask(connection, models::SET_MODEL, &asked, limit).await?)
+            }
+        };
+        told.map(|_| ()).map_err(|error| self.refused(method, &error))
     }
 
     /// The agent's refusal in words, with what to do.
-    pub(super) fn refused(&self, method: &str, fault: &Fault) -> AgentError {
-        if fault.asks_to_log_in() {
+    pub(super) fn refused(&self, method: &str, error: &Error) -> AgentError {
+        if error.code == ErrorCode::AuthRequired {
             let Self { connection, logins, .. } = self;
             return AgentError::Failed(format!(
                 "{} wants you to log in first, with its own command{logins}: {}",
                 connection.name(),
-                fault.words()
+                message::words(error)
             ));
         }
-        refused(&self.connection, method, fault)
+        refused(&self.connection, method, error)
     }
 }
 
-impl Can {
-    fn of(capabilities: &Value) -> Self {
-        let sessions = capabilities.get("sessionCapabilities").unwrap_or(&Value::Null);
-        let offers =
-            |name: &str| sessions.get(name).is_some_and(|offer| !offer.is_null() && *offer != json!(false));
-        Self {
-            resume: offers("resume"),
-            load: capabilities.get("loadSession") == Some(&json!(true)),
-            list: offers("list"),
-        }
-    }
+fn load_limit(settings: &AcpConfig) -> (Duration, &'static str) {
+    (settings.load_timeout, "load_timeout_seconds")
 }
 
-fn refused(connection: &Connection, method: &str, fault: &Fault) -> AgentError {
-    AgentError::Failed(format!("{} refused {method}: {}", connection.name(), fault.words()))
+fn refused(connection: &Connection, method: &str, error: &Error) -> AgentError {
+    AgentError::Failed(format!("{} refused {method}: {}", connection.name(), message::words(error)))
 }
 
-fn who(connection: &Connection, info: &Value) -> String {
-    let name = [text(info, "title"), text(info, "name"), connection.name()];
-    let name = name.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
-    format!("{} {}", excerpt(name), excerpt(text(info, "version"))).trim_end().to_owned()
+fn not_taken_up(session: &SessionId, method: &str, error: &Error) {
+    tracing::info!(%session, method, "not taken up again: {}", message::words(error));
+}
+
+fn who(connection: &Connection, info: Option<Implementation>) -> String {
+    let Some(info) = info else { return connection.name().to_owned() };
+    let name = info.title.filter(|title| !title.is_empty()).unwrap_or(info.name);
+    format!("{} {}", excerpt(&name), excerpt(&info.version)).trim_end().to_owned()
 }
 
 /// The ways to log in that an agent names: ` (log in with a browser, use a key)`.
-fn logins(methods: &Value) -> String {
-    let methods = methods.as_array().map(Vec::as_slice).unwrap_or_default();
-    let names: Vec<String> = methods.iter().map(|method| excerpt(text(method, "name"))).collect();
+fn logins(methods: &[AuthMethod]) -> String {
+    let names: Vec<String> = methods.iter().map(|method| excerpt(method.name())).collect();
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
-/// Asks, and waits for the answer. What else comes before it is let go: it is of an earlier time.
+/// Reads an answer.
+fn read<Answer: DeserializeOwned>(
+    connection: &Connection,
+    method: &str,
+    told: Value,
+) -> Result<Answer, AgentError> {
+    serde_json::from_value(told).map_err(|error| {
+        let why = excerpt(&error.to_string());
+        AgentError::Failed(format!("{} answered {method} with what can't be read: {why}", connection.name()))
+    })
+}
+
+/// Asks, and waits for the answer.
 async fn ask(
     connection: &mut Connection,
     method: &str,
-    params: Value,
+    params: &impl Serialize,
+    limit: (Duration, &str),
+) -> Result<Result<Value, Error>, AgentError> {
+    ask_hearing(connection, method, params, limit, |_| ()).await
+}
+
+/// Asks, and waits for the answer. The updates before it are heard, what else comes is of an earlier time.
+async fn ask_hearing(
+    connection: &mut Connection,
+    method: &str,
+    params: &impl Serialize,
     (limit, setting): (Duration, &str),
-) -> Result<Answer, AgentError> {
+    mut hear: impl FnMut(&SessionNotification),
+) -> Result<Result<Value, Error>, AgentError> {
     let mut heard = connection.listen();
-    let session = text(&params, "sessionId").to_owned();
     let asked = connection.request(method, params)?;
-    let mut replay = Replay::Nothing;
     let answer = async {
         loop {
             match heard.recv().await {
                 None => return Err(connection.lost().await),
-                Some(Heard::Reply { id, result }) if id == asked => return Ok(Answer { result, replay }),
+                Some(Heard::Reply { id, result }) if id == asked => return Ok(result),
                 Some(Heard::Reply { id, .. }) => tracing::info!(id, "an answer to what was not asked"),
-                Some(Heard::Update(update)) if is_of_conversation(&update, &session) => {
-                    replay = Replay::Something;
-                }
-                Some(Heard::Update(_)) => {}
-                Some(Heard::Permission { id, .. }) => {
-                    connection.send(message::reply(id, permission::cancelled()))?;
-                }
+                Some(Heard::Update(update)) => hear(&update),
+                Some(Heard::Permission { id, .. }) => connection.answer(id, permission::cancelled())?,
             }
         }
     };
@@ -271,10 +295,15 @@ async fn ask(
 
 /// Whether an update says something of a session's conversation. What an agent tells of itself, as its commands,
 /// comes with a session that it has never seen too.
-fn is_of_conversation(update: &Value, session: &str) -> bool {
-    let kind = text(update.get("update").unwrap_or(&Value::Null), "sessionUpdate");
-    text(update, "sessionId") == session
-        && ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call"].contains(&kind)
+fn is_of_conversation(told: &SessionNotification, session: &SessionId) -> bool {
+    told.session_id == *session
+        && matches!(
+            told.update,
+            SessionUpdate::UserMessageChunk(_)
+                | SessionUpdate::AgentMessageChunk(_)
+                | SessionUpdate::AgentThoughtChunk(_)
+                | SessionUpdate::ToolCall(_)
+        )
 }
 
 /// The folder as agents want it: absolute.

@@ -6,16 +6,20 @@ use std::path::Path;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::Settings;
 use super::connection::{Connection, Heard};
-use super::message::{self, Fault};
 use super::permission::{self, Request};
-use super::update::{Updates, text};
+use super::schema::{
+    AGENT_METHOD_NAMES, CancelNotification, Error, PromptRequest, PromptResponse, RequestId,
+    RequestPermissionResponse, SessionId, SessionNotification, StopReason, Usage,
+};
+use super::update::Updates;
 use crate::agent::{AgentError, AgentEvent, Approvals};
 use crate::domain::approval::{Decision, Verdict};
 use crate::domain::spending::Millionths;
@@ -35,11 +39,32 @@ pub(super) struct Ended {
 /// In which way a prompt ended.
 pub(super) enum How {
     /// The agent answered it.
-    Answered(Result<Value, Fault>),
+    Answered(Result<Answer, Error>),
     /// It was told to stop and did not answer within the grace.
     NotObeyed,
     /// Nothing more can come.
     Lost(AgentError),
+}
+
+/// What an agent answers to a prompt: a [`PromptResponse`], but for a reason of its own to stop.
+pub(super) struct Answer {
+    /// Why it ended the turn; a reason that is not known by its own word.
+    pub(super) stop: Result<StopReason, String>,
+    /// The tokens of the turn, where it tells them.
+    pub(super) usage: Option<Usage>,
+}
+
+impl Answer {
+    fn read(told: Value) -> Self {
+        match PromptResponse::deserialize(&told) {
+            Ok(told) => Self { stop: Ok(told.stop_reason), usage: told.usage },
+            Err(_) => {
+                let field = |name: &str| told.get(name).cloned().unwrap_or_default();
+                let reason = serde_json::from_value(field("stopReason")).unwrap_or_default();
+                Self { stop: Err(reason), usage: serde_json::from_value(field("usage")).ok() }
+            }
+        }
+    }
 }
 
 /// Why an agent was told to stop.
@@ -63,7 +88,7 @@ pub(super) struct Prompt<'a> {
     pub(super) connection: &'a mut Connection,
     pub(super) settings: &'a Settings,
     /// The agent's own id of the session.
-    pub(super) session: &'a str,
+    pub(super) session: &'a SessionId,
     pub(super) folder: &'a Path,
     pub(super) approvals: &'a Approvals,
     pub(super) output: &'a mpsc::Sender<AgentEvent>,
@@ -73,13 +98,13 @@ pub(super) struct Prompt<'a> {
 /// A prompt that was sent.
 struct Running<'a> {
     prompt: Prompt<'a>,
-    asked: u64,
+    asked: i64,
     updates: Updates,
     said: Said,
     /// Questions that a person has not answered.
     questions: FuturesUnordered<BoxFuture<'a, (Request, Decision)>>,
     /// The agent's numbers of them.
-    waiting: Vec<Value>,
+    waiting: Vec<RequestId>,
     last_heard: Instant,
     stopped: Option<(Stop, Instant)>,
 }
@@ -87,10 +112,10 @@ struct Running<'a> {
 impl<'a> Prompt<'a> {
     /// Sends the texts as one prompt and waits for its end.
     pub(super) async fn run(self, texts: &[&str]) -> Ended {
-        let blocks: Vec<Value> = texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
         let heard = self.connection.listen();
-        let params = json!({"sessionId": self.session, "prompt": blocks});
-        let asked = match self.connection.request("session/prompt", params) {
+        let blocks = texts.iter().map(|text| (*text).into()).collect();
+        let request = PromptRequest::new(self.session.clone(), blocks);
+        let asked = match self.connection.request(AGENT_METHOD_NAMES.session_prompt, &request) {
             Ok(asked) => asked,
             Err(error) => {
                 return Ended { how: How::Lost(error), stopped: None, said: Said::Nothing, cost: None };
@@ -121,7 +146,7 @@ impl Running<'_> {
                 Some((request, decision)) = self.questions.next() => self.decided(&request, &decision),
                 message = heard.recv() => match message {
                     None => break How::Lost(self.prompt.connection.lost().await),
-                    Some(Heard::Reply { id, result }) if id == self.asked => break How::Answered(result),
+                    Some(Heard::Reply { id, result }) if id == self.asked => break How::Answered(result.map(Answer::read)),
                     Some(message) => self.take(message).await,
                 },
                 () = until(deadline) => match self.stopped {
@@ -153,11 +178,11 @@ impl Running<'_> {
     /// Tells the agent to stop. What it asks is answered as cancelled, what it still says is heard.
     fn stop(&mut self, why: Stop) -> Result<(), AgentError> {
         self.stopped = Some((why, Instant::now() + self.prompt.settings.acp.kill_grace));
-        let params = json!({"sessionId": self.prompt.session});
-        self.prompt.connection.send(message::notification("session/cancel", params))?;
+        let told = CancelNotification::new(self.prompt.session.clone());
+        self.prompt.connection.notify(AGENT_METHOD_NAMES.session_cancel, &told)?;
         self.questions.clear();
         for id in std::mem::take(&mut self.waiting) {
-            self.prompt.connection.send(message::reply(id, permission::cancelled()))?;
+            self.prompt.connection.answer(id, permission::cancelled())?;
         }
         Ok(())
     }
@@ -169,29 +194,27 @@ impl Running<'_> {
                 tracing::info!(id, "an answer to what was not asked");
                 Ok(())
             }
-            Heard::Update(params) => {
-                self.update(&params).await;
+            Heard::Update(update) => {
+                self.update(*update).await;
                 Ok(())
             }
             Heard::Permission { id, .. } if self.stopped.is_some() => {
-                self.prompt.connection.send(message::reply(id, permission::cancelled()))
+                self.prompt.connection.answer(id, permission::cancelled())
             }
-            Heard::Permission { id, params } => {
-                let events = self.updates.asked(params.get("toolCall").unwrap_or(&Value::Null));
+            Heard::Permission { id, asked } => {
+                let events = self.updates.asked(&asked.tool_call);
                 self.tell(events).await;
-                let request = Request::read(id, &params, self.prompt.folder);
-                self.asks(request).await
+                self.asks(Request::new(id, *asked, self.prompt.folder)).await
             }
         }
     }
 
-    async fn update(&mut self, params: &Value) {
-        let session = text(params, "sessionId");
-        if session != self.prompt.session && !session.is_empty() {
-            tracing::debug!(session, "an update of another session");
+    async fn update(&mut self, told: SessionNotification) {
+        if told.session_id != *self.prompt.session {
+            tracing::debug!(session = %told.session_id, "an update of another session");
             return;
         }
-        let events = self.updates.take(params.get("update").unwrap_or(&Value::Null));
+        let events = self.updates.take(told.update);
         self.tell(events).await;
     }
 
@@ -237,8 +260,8 @@ impl Running<'_> {
         self.answer(request, request.decided(decision))
     }
 
-    fn answer(&self, request: &Request, answer: Value) -> Result<(), AgentError> {
-        self.prompt.connection.send(message::reply(request.id.clone(), answer))
+    fn answer(&self, request: &Request, answer: RequestPermissionResponse) -> Result<(), AgentError> {
+        self.prompt.connection.answer(request.id.clone(), answer)
     }
 }
 

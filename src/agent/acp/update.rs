@@ -1,50 +1,76 @@
 //! What an agent tells of its work: its updates as events of a turn.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::schema::{
+    ContentBlock, EmbeddedResourceResource, Plan, PlanEntryStatus, SessionNotification, SessionUpdate,
+    ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind, UsageUpdate,
+};
 use crate::agent::AgentEvent;
 use crate::domain::event::excerpt;
 use crate::domain::session::ContextUse;
 use crate::domain::spending::Millionths;
 
+/// The kinds of updates that have a place in a conversation.
+const PLACED: [&str; 6] =
+    ["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "usage_update"];
+
+/// Reads an update; none where it is of a kind that is not known.
+///
+/// # Errors
+/// Why one that should have a place can't be read, in words.
+pub(super) fn read(params: Value) -> Result<Option<SessionNotification>, String> {
+    let kind = params.pointer("/update/sessionUpdate").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match serde_json::from_value(params) {
+        Ok(update) => Ok(Some(update)),
+        Err(error) if PLACED.contains(&&*kind) => Err(format!("{kind} can't be read: {error}")),
+        Err(_) => {
+            tracing::debug!(kind, "an update of a kind that is not known");
+            Ok(None)
+        }
+    }
+}
+
 /// The updates of one turn so far.
 #[derive(Debug, Default)]
 pub(super) struct Updates {
     /// Calls whose input may not be whole yet: they do not act before another word of them.
-    pending: BTreeMap<String, Map<String, Value>>,
-    called: HashSet<String>,
-    ended: HashSet<String>,
+    pending: BTreeMap<Arc<str>, ToolCall>,
+    called: HashSet<ToolCallId>,
+    ended: HashSet<ToolCallId>,
     plan: String,
     cost: Option<Millionths>,
 }
 
 impl Updates {
     /// The events of an update; none for what has no place in a conversation.
-    pub(super) fn take(&mut self, update: &Value) -> Vec<AgentEvent> {
-        match text(update, "sessionUpdate") {
-            "agent_message_chunk" => vec![AgentEvent::Text(content(update.get("content")))],
-            "agent_thought_chunk" => vec![AgentEvent::Reasoning(content(update.get("content")))],
-            "tool_call" | "tool_call_update" => self.tool(update),
-            "plan" => self.plan(update),
-            "usage_update" => self.usage(update),
+    pub(super) fn take(&mut self, update: SessionUpdate) -> Vec<AgentEvent> {
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk) => vec![AgentEvent::Text(content(chunk.content))],
+            SessionUpdate::AgentThoughtChunk(chunk) => vec![AgentEvent::Reasoning(content(chunk.content))],
+            SessionUpdate::ToolCall(call) => self.tool(call.into()),
+            SessionUpdate::ToolCallUpdate(update) => self.tool(update),
+            SessionUpdate::Plan(plan) => self.plan(&plan),
+            SessionUpdate::UsageUpdate(usage) => self.usage(&usage),
             other => {
-                tracing::debug!(update = other, "an update that has no place in a conversation");
+                tracing::debug!(?other, "an update that has no place in a conversation");
                 Vec::new()
             }
         }
     }
 
     /// How full the agent's window is, and what its session has cost so far.
-    fn usage(&mut self, update: &Value) -> Vec<AgentEvent> {
-        let count = |name: &str| update.get(name).and_then(Value::as_u64).filter(|count| *count > 0);
-        let amount = update.get("cost").and_then(|cost| cost.get("amount")).and_then(Value::as_f64);
+    fn usage(&mut self, told: &UsageUpdate) -> Vec<AgentEvent> {
+        let amount = told.cost.as_ref().map(|cost| cost.amount);
         if let Some(amount) = amount.filter(|amount| (0.0..1e12).contains(amount)) {
             self.cost = Some((amount * 1e6).ceil() as u64);
         }
-        let context = count("used").map(|tokens| ContextUse { tokens, window: count("size") });
-        context.map(AgentEvent::Context).into_iter().collect()
+        let window = Some(told.size).filter(|size| *size > 0);
+        let context = ContextUse { tokens: told.used, window };
+        if context.tokens > 0 { vec![AgentEvent::Context(context)] } else { Vec::new() }
     }
 
     /// What the agent's session has cost so far, by its own word, in millionths of whatever currency.
@@ -53,138 +79,144 @@ impl Updates {
     }
 
     /// A call that is asked about is whole.
-    pub(super) fn asked(&mut self, call: &Value) -> Vec<AgentEvent> {
-        let known = self.pending.contains_key(text(call, "toolCallId"));
-        if known { self.call(call).into_iter().collect() } else { Vec::new() }
+    pub(super) fn asked(&mut self, call: &ToolCallUpdate) -> Vec<AgentEvent> {
+        let known = self.pending.contains_key(&call.tool_call_id.0);
+        if known { self.call(call.clone()).into_iter().collect() } else { Vec::new() }
     }
 
     /// The calls that never got further than their announcement.
     pub(super) fn rest(&mut self) -> Vec<AgentEvent> {
-        let pending: Vec<Value> = self.pending.values().cloned().map(Value::Object).collect();
-        pending.iter().filter_map(|call| self.call(call)).collect()
+        let pending = std::mem::take(&mut self.pending).into_values();
+        pending.filter_map(|call| self.call(call.into())).collect()
     }
 
     /// A call is told once, and its end once, whichever update comes first.
-    fn tool(&mut self, update: &Value) -> Vec<AgentEvent> {
-        let call = text(update, "toolCallId").to_owned();
-        if text(update, "status") == "pending" && !self.called.contains(&call) {
-            self.merge(update);
-            return Vec::new();
-        }
-        let mut events: Vec<AgentEvent> = self.call(update).into_iter().collect();
-        let ok = match text(update, "status") {
-            "completed" => true,
-            "failed" => false,
-            _ => return events,
+    fn tool(&mut self, mut update: ToolCallUpdate) -> Vec<AgentEvent> {
+        let id = update.tool_call_id.clone();
+        let ok = match update.fields.status {
+            Some(ToolCallStatus::Pending) if !self.called.contains(&id) => {
+                let call = known(self.pending.remove(&id.0), update);
+                self.pending.insert(id.0, call);
+                return Vec::new();
+            }
+            Some(ToolCallStatus::Completed) => Some(true),
+            Some(ToolCallStatus::Failed) => Some(false),
+            _ => None,
         };
-        if self.ended.insert(call.clone()) {
-            events.push(AgentEvent::ToolResult { call, ok, output: output(update) });
+        let output = output(update.fields.content.take(), update.fields.raw_output.take());
+        let mut events: Vec<AgentEvent> = self.call(update).into_iter().collect();
+        if let Some(ok) = ok
+            && self.ended.insert(id.clone())
+        {
+            events.push(AgentEvent::ToolResult { call: id.to_string(), ok, output });
         }
         events
     }
 
-    fn call(&mut self, update: &Value) -> Option<AgentEvent> {
-        let call = text(update, "toolCallId").to_owned();
-        if !self.called.insert(call.clone()) {
+    fn call(&mut self, update: ToolCallUpdate) -> Option<AgentEvent> {
+        let id = update.tool_call_id.clone();
+        if !self.called.insert(id.clone()) {
             return None;
         }
-        let whole = Value::Object(self.merge(update));
-        self.pending.remove(&call);
-        let (name, arguments) = (tool_name(&whole).to_owned(), arguments(&whole));
-        Some(AgentEvent::ToolCall { call, name, arguments })
-    }
-
-    /// What is known of a call, with what this update says anew.
-    fn merge(&mut self, update: &Value) -> Map<String, Value> {
-        let known = self.pending.entry(text(update, "toolCallId").to_owned()).or_default();
-        for (name, value) in update.as_object().into_iter().flatten() {
-            if !value.is_null() {
-                known.insert(name.clone(), value.clone());
-            }
-        }
-        known.clone()
+        let whole = known(self.pending.remove(&id.0), update);
+        let (name, arguments) = (tool_name(&whole), arguments(whole));
+        Some(AgentEvent::ToolCall { call: id.to_string(), name, arguments })
     }
 
     /// The plan stands among the reasoning, each time that it is another.
-    fn plan(&mut self, update: &Value) -> Vec<AgentEvent> {
-        let entries = update.get("entries").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let lines = entries.iter().map(|entry| {
-            let mark = match text(entry, "status") {
-                "completed" => 'x',
-                "in_progress" => '>',
+    fn plan(&mut self, plan: &Plan) -> Vec<AgentEvent> {
+        let lines = plan.entries.iter().map(|entry| {
+            let mark = match entry.status {
+                PlanEntryStatus::Completed => 'x',
+                PlanEntryStatus::InProgress => '>',
                 _ => ' ',
             };
-            format!("[{mark}] {}\n", excerpt(text(entry, "content")))
+            format!("[{mark}] {}\n", excerpt(&entry.content))
         });
-        let plan = format!("\nPlan:\n{}", lines.collect::<String>());
-        if entries.is_empty() || plan == self.plan {
+        let shown = format!("\nPlan:\n{}", lines.collect::<String>());
+        if plan.entries.is_empty() || shown == self.plan {
             return Vec::new();
         }
-        self.plan.clone_from(&plan);
-        vec![AgentEvent::Reasoning(plan)]
+        self.plan.clone_from(&shown);
+        vec![AgentEvent::Reasoning(shown)]
     }
 }
 
+/// What is known of a call, with what an update says anew.
+pub(super) fn known(before: Option<ToolCall>, update: ToolCallUpdate) -> ToolCall {
+    let mut call = before.unwrap_or_else(|| ToolCall::new(update.tool_call_id, ""));
+    call.update(update.fields);
+    call
+}
+
 /// What a tool call is called: by its own name, else by its kind.
-pub(super) fn tool_name(call: &Value) -> &str {
-    let names = [text(call, "name"), text(call, "kind")];
-    names.into_iter().find(|name| !name.is_empty()).unwrap_or("tool")
+pub(super) fn tool_name(call: &ToolCall) -> String {
+    let own = call.name.as_ref().filter(|name| !name.is_empty());
+    match (own, serde_json::to_value(call.kind)) {
+        (Some(name), _) => name.clone(),
+        (None, Ok(Value::String(kind))) if call.kind != ToolKind::Other => kind,
+        (None, _) => "tool".to_owned(),
+    }
 }
 
 /// What a tool is called with: its input, else its title.
-fn arguments(call: &Value) -> String {
-    match call.get("rawInput") {
-        Some(Value::Object(fields)) if !fields.is_empty() => Value::Object(fields.clone()).to_string(),
-        Some(Value::String(input)) if !input.is_empty() => input.clone(),
-        _ => text(call, "title").to_owned(),
+fn arguments(call: ToolCall) -> String {
+    match call.raw_input {
+        Some(Value::Object(fields)) if !fields.is_empty() => Value::Object(fields).to_string(),
+        Some(Value::String(input)) if !input.is_empty() => input,
+        _ => call.title,
     }
 }
 
 /// What a tool gave back: what it shows, else its raw output.
-fn output(call: &Value) -> String {
-    let shown = shown(call);
-    match call.get("rawOutput") {
-        Some(Value::String(raw)) if shown.is_empty() => raw.clone(),
-        Some(raw) if shown.is_empty() && !raw.is_null() => raw.to_string(),
+fn output(content: Option<Vec<ToolCallContent>>, raw: Option<Value>) -> String {
+    let shown = shown(content.unwrap_or_default());
+    match raw {
+        Some(Value::String(raw)) if shown.is_empty() => raw,
+        Some(raw) if shown.is_empty() => raw.to_string(),
         _ => shown,
     }
 }
 
 /// All that a tool call shows of itself, as text.
-pub(super) fn shown(call: &Value) -> String {
-    let parts = call.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let parts = parts.iter().map(|part| match text(part, "type") {
-        "diff" => format!("{}:\n{}", text(part, "path"), text(part, "newText")),
-        "content" => content(part.get("content")),
-        _ => content(Some(part)),
+pub(super) fn shown(parts: Vec<ToolCallContent>) -> String {
+    let parts = parts.into_iter().map(|part| match part {
+        ToolCallContent::Content(part) => content(part.content),
+        ToolCallContent::Diff(diff) => format!("{}:\n{}", diff.path.display(), diff.new_text),
+        ToolCallContent::Terminal(_) => "[terminal: not shown]".to_owned(),
+        _ => String::new(),
     });
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// The text of a content block; what is no text is named.
-fn content(block: Option<&Value>) -> String {
-    let Some(block) = block else { return String::new() };
-    match text(block, "type") {
-        "text" => text(block, "text").to_owned(),
-        "resource_link" => text(block, "uri").to_owned(),
-        "resource" => block.get("resource").map(|inner| text(inner, "text")).unwrap_or_default().to_owned(),
-        "" => block.as_str().unwrap_or_default().to_owned(),
-        other => format!("[{}: not shown]", excerpt(other)),
+fn content(block: ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text,
+        ContentBlock::ResourceLink(link) => link.uri,
+        ContentBlock::Resource(resource) => match resource.resource {
+            EmbeddedResourceResource::TextResourceContents(text) => text.text,
+            _ => "[resource: not shown]".to_owned(),
+        },
+        ContentBlock::Image(_) => "[image: not shown]".to_owned(),
+        ContentBlock::Audio(_) => "[audio: not shown]".to_owned(),
+        _ => "[something: not shown]".to_owned(),
     }
-}
-
-/// A text field; empty where there is none.
-pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
 
+    use super::*;
+
     fn take(updates: &mut Updates, update: Value) -> Vec<AgentEvent> {
-        updates.take(&update)
+        let told = read(json!({"sessionId": "s", "update": update})).unwrap();
+        told.map(|told| updates.take(told.update)).unwrap_or_default()
+    }
+
+    fn asked(updates: &mut Updates, call: Value) -> Vec<AgentEvent> {
+        updates.asked(&serde_json::from_value(call).unwrap())
     }
 
     #[test]
@@ -195,12 +227,24 @@ mod tests {
         let thought =
             json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "t"}});
         assert_eq!(take(updates, thought), [AgentEvent::Reasoning("t".into())]);
-        let image =
-            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": "…"}});
+        let image = json!({"type": "image", "data": "…", "mimeType": "image/png"});
+        let image = json!({"sessionUpdate": "agent_message_chunk", "content": image});
         assert_eq!(take(updates, image), [AgentEvent::Text("[image: not shown]".into())]);
-        for other in [json!({"sessionUpdate": "user_message_chunk"}), json!({}), json!(null), json!([1])] {
+        let mode = json!({"sessionUpdate": "current_mode_update", "currentModeId": "m"});
+        for other in [mode, json!({"sessionUpdate": "from_the_future"}), json!({}), json!(null), json!([1])] {
             assert_eq!(take(updates, other), []);
         }
+    }
+
+    #[test]
+    fn words_that_cannot_be_read_are_told() {
+        let block = json!({"type": "hologram"});
+        let update = json!({"sessionUpdate": "agent_message_chunk", "content": block});
+        let why = read(json!({"sessionId": "s", "update": update})).unwrap_err();
+        assert!(why.starts_with("agent_message_chunk can't be read: unknown variant `hologram`"), "{why}");
+        let update = json!({"sessionUpdate": "tool_call_update"});
+        let why = read(json!({"sessionId": "s", "update": update})).unwrap_err();
+        assert!(why.contains("missing field `toolCallId`"), "{why}");
     }
 
     #[test]
@@ -255,9 +299,9 @@ mod tests {
         let updates = &mut Updates::default();
         assert_eq!([take(updates, pending("a")), take(updates, pending("b"))], [[], []]);
         let question = json!({"toolCallId": "a", "kind": null, "rawInput": {"command": "ls"}});
-        assert_eq!(updates.asked(&question), [told("a", r#"{"command":"ls"}"#)]);
-        assert_eq!(updates.asked(&question), []);
-        assert_eq!(updates.asked(&json!({"toolCallId": "another"})), []);
+        assert_eq!(asked(updates, question.clone()), [told("a", r#"{"command":"ls"}"#)]);
+        assert_eq!(asked(updates, question), []);
+        assert_eq!(asked(updates, json!({"toolCallId": "another"})), []);
         assert_eq!(updates.rest(), [told("b", r#"{"cwd":"/"}"#)]);
         assert_eq!(updates.rest(), []);
     }
@@ -265,7 +309,10 @@ mod tests {
     #[test]
     fn a_plan_is_told_when_it_is_another() {
         let updates = &mut Updates::default();
-        let plan = |status: &str| json!({"sessionUpdate": "plan", "entries": [{"content": "look\nround", "status": status}]});
+        let plan = |status: &str| {
+            let entry = json!({"content": "look\nround", "priority": "low", "status": status});
+            json!({"sessionUpdate": "plan", "entries": [entry]})
+        };
         let told = AgentEvent::Reasoning("\nPlan:\n[ ] look round\n".into());
         assert_eq!(take(updates, plan("pending")), [told]);
         assert_eq!(take(updates, plan("pending")), []);
