@@ -36,8 +36,9 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
+/// How many kills one of a test's two engines dies of.
 fn kills() -> u64 {
-    number("SWITCHBOARD_CRASH_KILLS").unwrap_or(110)
+    number("SWITCHBOARD_CRASH_KILLS").unwrap_or(110).div_ceil(2)
 }
 
 fn seed() -> u64 {
@@ -46,33 +47,45 @@ fn seed() -> u64 {
     seed
 }
 
+/// Two engines at a time, since each waits for most of its life.
+fn by_two(lives: fn()) {
+    std::thread::scope(|threads| {
+        threads.spawn(lives);
+        threads.spawn(lives);
+    });
+}
+
 #[test]
 fn nothing_acknowledged_is_lost_doubled_or_out_of_order_at_whatever_moment_the_engine_is_killed() {
-    let mut driver = Driver::new(seed());
-    for _ in 0..kills() {
-        let moment = Kill::After(driver.random.u64(5..200));
-        driver.life(&moment);
-    }
-    driver.come_to_rest();
+    by_two(|| {
+        let mut driver = Driver::new(seed());
+        for _ in 0..kills() {
+            let moment = Kill::After(driver.random.u64(5..200));
+            driver.life(&moment);
+        }
+        driver.come_to_rest();
+    });
 }
 
 #[test]
 fn nothing_acknowledged_is_lost_doubled_or_out_of_order_at_any_point_between_two_commits() {
-    let mut driver = Driver::new(seed());
-    for life in 0..kills() {
-        let point = POINTS[life as usize % POINTS.len()];
-        let most = match point {
-            _ if point.starts_with("store") => 40,
-            _ if point.starts_with("turn") => 8,
-            _ => 1,
-        };
-        let passes = driver.random.u32(1..=most);
-        driver.life(&Kill::At { point, passes });
-    }
-    driver.come_to_rest();
-    if kills() >= 3 * POINTS.len() as u64 {
-        for point in POINTS {
-            assert!(driver.met.contains_key(point), "the engine never died at {point}");
+    by_two(|| {
+        let mut driver = Driver::new(seed());
+        for life in 0..kills() {
+            let point = POINTS[life as usize % POINTS.len()];
+            let most = match point {
+                _ if point.starts_with("store") => 40,
+                _ if point.starts_with("turn") => 8,
+                _ => 1,
+            };
+            let passes = driver.random.u32(1..=most);
+            driver.life(&Kill::At { point, passes });
         }
-    }
+        driver.come_to_rest();
+        if kills() >= 3 * POINTS.len() as u64 {
+            for point in POINTS {
+                assert!(driver.met.contains_key(point), "the engine never died at {point}");
+            }
+        }
+    });
 }

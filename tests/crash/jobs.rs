@@ -37,15 +37,19 @@ max_parallel = 2
 
 #[test]
 fn each_slot_ends_in_one_row_and_no_run_begins_twice_wherever_the_engine_is_killed() {
-    for point in POINTS {
+    std::thread::scope(|threads| {
         for passes in 1..=2 {
-            let place = prepared();
-            kill_at(&place, point, passes);
-            let answered = answered(&place);
-            let states = come_to_rest(&place);
-            check(&place, point, passes, &answered, &states);
+            threads.spawn(move || POINTS.map(|point| life_and_rest(point, passes)));
         }
-    }
+    });
+}
+
+fn life_and_rest(point: &str, passes: u32) {
+    let place = prepared();
+    kill_at(&place, point, passes);
+    let answered = answered(&place);
+    let states = come_to_rest(&place);
+    check(&place, point, passes, &answered, &states);
 }
 
 /// A home with one-shots that are due in a moment: half of them with an agent, half with a script.
