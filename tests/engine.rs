@@ -37,11 +37,12 @@ use switchboard::domain::api::{Answer, Command, Direction, Query, Reply, Update,
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
 use switchboard::domain::id::SessionKey;
+use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Refusal, Source};
 use switchboard::domain::recovery::{AfterStop, LastExit};
 use switchboard::domain::session::{ContextUse, EndReason, HoldReason, SessionState, Usage};
 use switchboard::domain::slash::Ask;
-use switchboard::domain::turn::{Outcome, StopCause};
+use switchboard::domain::turn::{Outcome, StopCause, TurnState};
 use switchboard::engine::{Clock, StartUp};
 
 fn busy(mode: BusyMode) -> Setup {
@@ -695,6 +696,37 @@ async fn what_a_running_tool_writes_is_seen_while_it_runs_and_never_kept() {
         world.advance(1).await;
     }
     assert_eq!(world.transcript("s").await, ["you: build it", "agent: built"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_agent_plans_is_seen_as_it_stands_and_is_there_after_a_kill() {
+    let plan = |looked, wrote| AgentEvent::Plan(Plan::of([("look", looked), ("write", wrote)]));
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "do it").await;
+    let turn = world.turn_for("do it").await;
+    let planned = |kind: &EventKind| matches!(kind, EventKind::Planned { .. });
+    turn.emit(plan(PlanStatus::InProgress, PlanStatus::Pending)).await;
+    turn.emit(plan(PlanStatus::InProgress, PlanStatus::Pending)).await;
+    world.event(planned).await;
+    turn.say("I looked.").await;
+    turn.emit(plan(PlanStatus::Completed, PlanStatus::InProgress)).await;
+    let event = world.event(planned).await;
+    assert!(event.kind.words().ends_with("1 of 2 done, now: write"), "the same plan is no news: {event:?}");
+    let id = world.id("s").await;
+    let running = world.conversation(&id).await.plan.unwrap();
+    assert_eq!(running.words(TurnState::Running, ", "), "1 of 2 done, now: write");
+    let mut killed = world.copy(Setup::default()).await;
+    let told = ["you: do it", "plan: 1 of 2 done, left at: write", "agent: I looked.", "ended: Interrupted"];
+    assert_eq!(killed.transcript("s").await[..4], told);
+    assert!(killed.conversation(&id).await.plan.is_none(), "the turn that goes on with it has none yet");
+    let resumed = killed.agent.next_turn().await;
+    resumed.emit(plan(PlanStatus::Completed, PlanStatus::Completed)).await;
+    killed.event(planned).await;
+    resumed.answer("written").await;
+    killed.turn_ended().await;
+    let lines = killed.transcript("s").await;
+    let plans: Vec<&String> = lines.iter().filter(|line| line.starts_with("plan: ")).collect();
+    assert_eq!(plans, ["plan: 1 of 2 done, left at: write", "plan: 2 of 2 done"], "{lines:?}");
 }
 
 #[tokio::test(start_paused = true)]

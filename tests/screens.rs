@@ -23,7 +23,9 @@ use switchboard::domain::api::{
 };
 use switchboard::domain::cron::CronEvent;
 use switchboard::domain::event::{Event, EventKind};
+use switchboard::domain::history::Body;
 use switchboard::domain::id::{ChatType, RunId, Seq};
+use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Gate, ItemState, Lane};
 use switchboard::domain::recovery::{AfterStop, BootGuard, LastExit, RecoveryState};
 use switchboard::domain::session::Usage;
@@ -270,6 +272,7 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
         ("notice", told(width, height)),
         ("asks", asks(width, height, "git push\u{1b}[2J origin && reboot", "")),
         ("asks why", asks(width, height, "git push", "e n o")),
+        ("plan", planning(width, height, "tab z x")),
     ]);
     all
 }
@@ -660,6 +663,27 @@ fn a_tool_call_opens_and_shows_what_it_gave_back() {
     assert!(text.contains("▾ terminal") && text.contains("d4e5f6 limits"), "{text}");
 }
 
+/// A turn works by a plan; then these keys.
+fn planning(width: u16, height: u16, keys: &str) -> Model {
+    let engine = models::planning();
+    let mut model = engine.screen(width, height);
+    engine.press(&mut model, "esc down");
+    engine.press(&mut model, keys);
+    model
+}
+
+#[test]
+fn what_the_agent_is_at_stands_under_the_conversation_and_the_whole_plan_opens_in_its_place() {
+    for (width, height) in [(50, 16), (80, 24), (120, 40), (160, 50)] {
+        let name = format!("plan_{width}x{height}");
+        insta::assert_snapshot!(name, shown(&planning(width, height, "i")).text());
+    }
+    insta::assert_snapshot!("plan_open_80x24", shown(&planning(80, 24, "tab z x")).text());
+    insta::assert_snapshot!("plan_open_120x40", shown(&planning(120, 40, "tab z x")).dressed());
+    let ascii = shown_in(&planning(80, 50, "tab z x"), "mono", &ASCII).text();
+    assert!(ascii.is_ascii(), "{ascii}");
+}
+
 #[test]
 fn what_is_searched_for_is_marked_where_it_stands() {
     let engine = models::at_work();
@@ -731,6 +755,9 @@ fn hostile() -> Engine {
         let session = engine.sessions[1].clone();
         page.entries.push(models::entry(90, &session, 42, 3, models::user(HOSTILE)));
         page.entries.push(models::entry(91, &session, 42, 3, models::agent(HOSTILE)));
+        let plan = Plan::of([(HOSTILE, PlanStatus::InProgress)]);
+        page.entries.push(models::entry(92, &session, 42, 3, Body::Plan(plan.clone())));
+        page.plan = Some(plan);
         page.live.as_mut().unwrap().text = HOSTILE.to_owned();
     }
     engine.status.agents = models::only_agent(HOSTILE);

@@ -31,6 +31,7 @@ use crate::domain::Time;
 use crate::domain::agent::AgentName;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
+use crate::domain::plan::Plan;
 use crate::domain::session::{AgentSession, ContextUse, Usage};
 use crate::domain::spending::Allowance;
 use crate::domain::talk::Shortened;
@@ -171,6 +172,8 @@ pub enum AgentEvent {
     Text(String),
     /// More of the reasoning.
     Reasoning(String),
+    /// What the agent means to do in the turn, whole, in the place of what it meant before.
+    Plan(Plan),
     /// A tool is called; sent before the tool acts.
     ToolCall {
         /// The call's own id.

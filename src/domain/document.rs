@@ -77,6 +77,12 @@ fn push_body(text: &mut String, body: &Body) {
             writeln!(text, "{}", many_lines(words))
         }
         Body::Reasoning { text: words, .. } => writeln!(text, "{}", quoted(words)),
+        Body::Plan(plan) => {
+            let entries = plan.to_string();
+            let entries: Vec<String> =
+                entries.lines().map(|entry| format!("- {}", one_line(entry))).collect();
+            writeln!(text, "plan:\n\n{}", entries.join("\n"))
+        }
         Body::Tool { name, arguments, result, .. } => {
             let (how, output) = match result {
                 Some(result) if result.ok => ("gave", result.output.as_str()),
@@ -116,6 +122,7 @@ mod tests {
     use super::*;
     use crate::domain::history::ToolResult;
     use crate::domain::id::{MessageId, SessionId, SessionKey, TurnId};
+    use crate::domain::plan::{Plan, PlanStatus};
     use crate::domain::session::Usage;
     use crate::domain::turn::{StopCause, TurnState};
 
@@ -153,6 +160,7 @@ mod tests {
         entries(vec![
             (1, Body::User { text: "hello\u{202e}".to_owned(), steered: false }),
             (1, Body::Reasoning { text: "hm\nhm".to_owned(), offset: 0 }),
+            (1, Body::Plan(Plan::of([("look\u{1b}", PlanStatus::Completed), ("tell", PlanStatus::Pending)]))),
             (
                 1,
                 Body::Tool {
@@ -190,6 +198,11 @@ hello<U+202E>
 > hm
 > hm
 
+plan:
+
+- [x] look␛
+- [ ] tell
+
 tool ls {} gave
 
     two
@@ -197,11 +210,11 @@ tool ls {} gave
 
 done
 
-## You, 2023-11-14 22:13:25 UTC
+## You, 2023-11-14 22:13:26 UTC
 
 more
 
-## Agent, 2023-11-14 22:13:26 UTC
+## Agent, 2023-11-14 22:13:27 UTC
 
 *stopped by the operator*
 ";

@@ -376,6 +376,13 @@ pub enum EventKind {
         /// Whether it did what it should.
         ok: bool,
     },
+    /// What the agent means to do is another than before.
+    Planned {
+        /// The turn.
+        turn: TurnId,
+        /// How far it is and what it is at, in one line.
+        line: String,
+    },
     /// An agent asks a person whether it may do something; its turn stands still.
     ApprovalAsked {
         /// The turn.
@@ -582,6 +589,7 @@ impl EventKind {
             Self::ApprovalSettled { verdict, .. } if !verdict.allows() => Level::Warn,
             Self::ToolCalled { .. }
             | Self::ToolEnded { .. }
+            | Self::Planned { .. }
             | Self::Edited { .. }
             | Self::Moved { .. }
             | Self::AlertRaised { .. } => Level::Debug,
@@ -719,6 +727,7 @@ impl EventKind {
             Self::ToolCalled { turn, name, .. } => format!("turn {turn} calls {name}"),
             Self::ToolEnded { turn, ok: true, .. } => format!("turn {turn}: the tool call ended"),
             Self::ToolEnded { turn, ok: false, .. } => format!("turn {turn}: the tool call failed"),
+            Self::Planned { turn, line } => format!("the plan of turn {turn}: {line}"),
             Self::ApprovalAsked { turn, line, .. } => {
                 format!("turn {turn} asks: {line}; /approve or /deny answers")
             }

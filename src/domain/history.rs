@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{MessageId, SessionId, TurnId};
+use super::plan::Plan;
 use super::recovery::EFFECT_UNKNOWN;
 use super::talk::{GO_ON, summary_told};
 use super::turn::{Outcome, TurnState};
@@ -53,6 +54,8 @@ pub enum Body {
         /// How many bytes of reasoning the turn had produced before this entry.
         offset: u64,
     },
+    /// What the agent means to do in the turn, as it told it last.
+    Plan(Plan),
     /// A tool call and, when it came, its result.
     Tool {
         /// The call's own id.
@@ -196,7 +199,7 @@ impl Told {
             }
             Body::Notice { .. } => {}
             Body::Agent { text, .. } => self.take_agent(text, "", entry.id),
-            Body::Reasoning { .. } => {}
+            Body::Reasoning { .. } | Body::Plan(_) => {}
             Body::Tool { name, arguments, result, .. } => {
                 self.take_agent(&format!("[tool {name} {arguments} -> "), "\n", entry.id);
                 self.take_result(result.as_ref().map_or(EFFECT_UNKNOWN, |done| &done.output));

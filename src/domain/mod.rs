@@ -19,6 +19,7 @@ pub mod id;
 pub mod json;
 pub mod marker;
 pub mod nearest;
+pub mod plan;
 pub mod process;
 pub mod queue;
 pub mod recovery;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Time;
 use super::id::{ItemId, MessageId, SessionId, TurnId};
+use super::plan::Plan;
 use super::session::{AgentSession, ContextUse, HandleUse, Usage};
 
 /// A turn that has begun, as the engine needs it to run it.
@@ -116,6 +117,8 @@ pub enum Output {
         /// The words.
         text: String,
     },
+    /// What the agent means to do in the turn, in the place of what it meant before.
+    Plan(Plan),
     /// A tool is called; recorded before the tool acts.
     ToolCall {
         /// The call's own id.

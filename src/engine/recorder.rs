@@ -3,6 +3,7 @@
 use crate::agent::AgentEvent;
 use crate::domain::api::StreamKind;
 use crate::domain::id::{ItemId, MessageId};
+use crate::domain::plan::Plan;
 use crate::domain::session::{AgentSession, ContextUse, Usage};
 use crate::domain::talk::{Covers, Shortened};
 use crate::domain::turn::{Output, Reach};
@@ -16,6 +17,8 @@ pub(super) struct Recorder {
     unkept_bytes: usize,
     text_bytes: u64,
     reasoning_bytes: u64,
+    /// What the agent means to do.
+    plan: Plan,
     /// What the turn used so far.
     pub(super) usage: Usage,
     /// How full its model's window was when it was asked last.
@@ -53,6 +56,11 @@ impl Recorder {
         match event {
             AgentEvent::Text(text) => self.words(StreamKind::Text, text),
             AgentEvent::Reasoning(text) => self.words(StreamKind::Reasoning, text),
+            AgentEvent::Plan(plan) if plan == self.plan => Taken::Noted,
+            AgentEvent::Plan(plan) => {
+                self.plan.clone_from(&plan);
+                self.step(bytes_of_plan(&plan), Output::Plan(plan))
+            }
             AgentEvent::ToolCall { call, name, arguments } => {
                 self.step(arguments.len(), Output::ToolCall { call, name, arguments })
             }
@@ -163,10 +171,15 @@ impl Recorder {
 fn bytes_of(output: &Output) -> usize {
     match output {
         Output::Text { text } | Output::Reasoning { text } => text.len(),
+        Output::Plan(plan) => bytes_of_plan(plan),
         Output::ToolCall { arguments, .. } => arguments.len(),
         Output::ToolResult { output, .. } => output.len(),
         Output::Shortened { summary, .. } => summary.as_ref().map_or(0, |(_, text)| text.len()),
     }
+}
+
+fn bytes_of_plan(plan: &Plan) -> usize {
+    plan.entries.iter().map(|entry| entry.content.len()).sum()
 }
 
 /// Output that is being kept.

@@ -12,6 +12,7 @@ use switchboard::agent::{
 };
 use switchboard::config::{AgentConfig, BackendKind, Keys};
 use switchboard::domain::approval::{Always, Decision, Policy};
+use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::session::{ContextUse, Usage};
 
 use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, lives, real, session};
@@ -204,7 +205,9 @@ async fn tells_all() {
     );
     let played = agent.play("what is here?").await;
     assert_eq!((played.end.clone(), played.text()), (Ok(()), "one file".to_owned()));
-    assert_eq!(played.reasoning(), "let me see\nPlan:\n[ ] look\n");
+    assert_eq!(played.reasoning(), "let me see");
+    let plan = Plan::of([("look", PlanStatus::Pending)]);
+    assert!(played.events.contains(&AgentEvent::Plan(plan)), "{:?}", played.events);
     let call = AgentEvent::ToolCall {
         call: "t1".into(),
         name: "execute".into(),

@@ -9,6 +9,7 @@ use switchboard::domain::api::{Doing, LiveOutput, Piece, StreamKind, Update};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{ItemId, MessageId, TurnId};
+use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{ItemState, Lane};
 use switchboard::domain::turn::{Outcome, TurnState};
 
@@ -235,6 +236,36 @@ fn what_a_running_tool_writes_stands_under_its_call_until_it_has_ended() {
     screen.tables.conversations.get_mut(&id(1)).unwrap()[1] = call(Some(done));
     screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
     assert_eq!(written(&screen), "");
+}
+
+#[test]
+fn a_plan_is_folded_to_a_line_and_beside_the_conversation_only_while_its_turn_runs() {
+    let mut screen = talk(1);
+    let row = screen.tables.sessions[0].clone();
+    let show = |screen: &mut Screen, done: usize, turn_state: TurnState| {
+        let status = |n| if n < done { PlanStatus::Completed } else { PlanStatus::Pending };
+        let body = Body::Plan(Plan::of([("look\u{1b}[2J", status(0)), ("write", status(1))]));
+        let entries = screen.tables.conversations.get_mut(&id(1)).unwrap();
+        entries.truncate(1);
+        entries.push(Entry { turn: TurnId(1000), turn_state, ..entry(&row, 2, body) });
+        let planned = EventKind::Planned { turn: TurnId(1000), line: String::new() };
+        screen.happens(Some(&id(1)), planned);
+    };
+    let pinned = |screen: &Screen| {
+        let plan = screen.model.conversation.plan.as_ref();
+        plan.map(|plan| plan.words(TurnState::Running, ", "))
+    };
+    show(&mut screen, 0, TurnState::Running);
+    assert_eq!(pinned(&screen).as_deref(), Some("0 of 2 done, next: look␛[2J"));
+    assert_eq!(last(&screen), "look␛[2J|write");
+    let before = screen.model.conversation.entries[1].revision;
+    show(&mut screen, 1, TurnState::Running);
+    assert_eq!(pinned(&screen).as_deref(), Some("1 of 2 done, next: write"));
+    assert_ne!(screen.model.conversation.entries[1].revision, before);
+    screen.press("esc tab enter");
+    assert_eq!(screen.model.conversation.entries[1].fold, Fold::Open);
+    show(&mut screen, 1, TurnState::Interrupted);
+    assert_eq!((pinned(&screen), screen.model.conversation.entries.len()), (None, 2));
 }
 
 #[test]

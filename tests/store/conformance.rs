@@ -6,6 +6,7 @@ use switchboard::domain::event::EventKind;
 use switchboard::domain::history::{Body, steps};
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
 use switchboard::domain::marker::{Clearing, ResumeReason};
+use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal, Source};
 use switchboard::domain::recovery::{RecoveryState, Verdict};
 use switchboard::domain::session::{AgentSession, HandleUse, Health, HoldReason, Runtime, SessionState};
@@ -514,6 +515,30 @@ fn output_is_kept_in_order_with_its_place_in_the_stream() {
         assert!(matches!(&bodies[2], Body::Tool { result: Some(done), .. } if done.output == "two files"));
         assert_eq!(bodies[3], Body::Agent { text: "Done. Bye.".into(), offset: 5 });
         assert_eq!(bodies.len(), 4);
+    });
+}
+
+#[test]
+fn a_turn_has_one_plan_in_the_place_of_its_first_and_it_is_told_while_it_runs_however_long_it_gets() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let turn = first.begun.unwrap().turn;
+        let plan = |done| {
+            let status = |n| if n < done { PlanStatus::Completed } else { PlanStatus::InProgress };
+            Plan::of([("look", status(0)), ("write", status(1))])
+        };
+        let text = || Output::Text { text: "word ".to_owned() };
+        bench.step(|t| t.append_turn(turn, &[text(), Output::Plan(plan(0)), text()], at(2))).unwrap();
+        bench.step(|t| t.append_turn(turn, &[text(), Output::Plan(plan(1)), text()], at(3))).unwrap();
+        let page = |bench: &Bench<'_>, limit| bench.ask(|q| q.conversation(&first.session, None, limit));
+        let bodies: Vec<Body> = page(bench, 10).entries.into_iter().map(|entry| entry.body).collect();
+        assert_eq!(bodies[2], Body::Plan(plan(1)), "{bodies:?}");
+        assert_eq!(bodies[3], Body::Agent { text: "word word word ".into(), offset: 5 });
+        assert_eq!((bodies.len(), page(bench, 1).plan), (4, Some(plan(1))));
+        bench.step(|t| t.append_turn(turn, &[Output::Plan(plan(2))], at(4))).unwrap();
+        bench.finish(end(turn, Outcome::Done, 5));
+        assert_eq!(page(bench, 10).plan, None);
+        assert_eq!(page(bench, 10).entries[2].body, Body::Plan(plan(2)));
     });
 }
 

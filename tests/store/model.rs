@@ -1050,6 +1050,18 @@ impl Model {
             match part {
                 Output::Text { text } => self.say(&session, id, text, StreamOf::Answer, at),
                 Output::Reasoning { text } => self.say(&session, id, text, StreamOf::Reasoning, at),
+                Output::Plan(plan) => {
+                    let plan_of =
+                        |entry: &&mut Entry| entry.turn == id && matches!(entry.body, Body::Plan(_));
+                    match self.entries.iter_mut().find(plan_of) {
+                        Some(known) => known.body = Body::Plan(plan.clone()),
+                        None => {
+                            self.entry(&session, id, at, Body::Plan(plan.clone()));
+                        }
+                    }
+                    let line = plan.words(TurnState::Running, ", ");
+                    self.tell(Some(&session), EventKind::Planned { turn: id, line }, at);
+                }
                 Output::ToolCall { call, name, arguments } => {
                     let body = Body::Tool {
                         call: call.clone(),
@@ -2587,6 +2599,10 @@ impl Queries for Model {
         limit: usize,
     ) -> Result<ConversationPage> {
         let mut entries = self.shown(session);
+        let plan = entries.iter().find_map(|entry| match (&entry.body, entry.turn_state, before) {
+            (Body::Plan(plan), TurnState::Running, None) => Some(plan.clone()),
+            _ => None,
+        });
         entries.retain(|entry| before.is_none_or(|before| entry.id < before));
         let skipped = entries.len().saturating_sub(limit);
         Ok(ConversationPage {
@@ -2594,6 +2610,7 @@ impl Queries for Model {
             more_before: skipped > 0,
             live: None,
             doing: None,
+            plan,
         })
     }
 

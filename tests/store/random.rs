@@ -21,6 +21,7 @@ use switchboard::domain::event::Level;
 use switchboard::domain::filter::Filter;
 use switchboard::domain::id::{ApprovalId, ExecutionId, ItemId, ProcessNumber, RunId, SessionId, TurnId};
 use switchboard::domain::marker::ResumeReason;
+use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, Item, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
@@ -116,6 +117,10 @@ fn output() -> impl Strategy<Value = Vec<Output>> {
             call: format!("c{n}"),
             name: "ls".to_owned(),
             arguments: "{}".to_owned(),
+        }),
+        1 => (0..3_usize).prop_map(|done| {
+            let status = |n| if n < done { PlanStatus::Completed } else { PlanStatus::Pending };
+            Output::Plan(Plan::of(["look", "write"].into_iter().enumerate().map(|(n, step)| (step, status(n)))))
         }),
         1 => (0..3_u8, any::<bool>(), words).prop_map(|(n, ok, output)| Output::ToolResult {
             call: format!("c{n}"),

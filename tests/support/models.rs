@@ -26,6 +26,7 @@ use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{
     ApprovalId, ChatType, ItemId, KeyParts, MessageId, RunId, Seq, SessionId, SessionKey, TurnId,
 };
+use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Source};
 use switchboard::domain::reset::Background;
 use switchboard::domain::session::{ContextUse, Hold, HoldReason, Session, SessionState, Usage};
@@ -479,7 +480,40 @@ fn streaming(row: &SessionRow) -> ConversationPage {
     }
     let live =
         LiveOutput { turn: TurnId(42), stream: StreamKind::Text, offset: 31, text: "Parquet".to_owned() };
-    ConversationPage { entries, more_before: false, live: Some(live), doing: None }
+    ConversationPage { entries, live: Some(live), ..ConversationPage::default() }
+}
+
+/// The home at work, where the turn that streams works by a plan, and one that was cut did.
+pub fn planning() -> Engine {
+    let steps = |statuses: [PlanStatus; 7]| {
+        let steps = [
+            "Read the log",
+            "Group the changes",
+            "Write the entry",
+            "Check the links",
+            "Run the tests",
+            "Commit",
+        ];
+        let last = "Tell the team what changed and what they have to do about it";
+        Body::Plan(Plan::of(steps.into_iter().chain([last]).zip(statuses)))
+    };
+    use PlanStatus::{Completed, InProgress, Pending};
+    let mut engine = at_work();
+    let row = engine.sessions.iter().find(|row| engine.conversations.contains_key(&row.session.id)).unwrap();
+    let cut = [InProgress, Pending, Pending, Pending, Pending, Pending, Pending];
+    let runs = [Completed, Completed, InProgress, Pending, Pending, Pending, Pending];
+    let cut = Entry { turn_state: TurnState::Interrupted, ..entry(0, row, 41, 118, steps(cut)) };
+    let runs = Entry { turn_state: TurnState::Running, ..entry(0, row, 42, 8, steps(runs)) };
+    let page = engine.conversations.get_mut(&row.session.id).unwrap();
+    if let Body::Plan(plan) = &runs.body {
+        page.plan = Some(plan.clone());
+    }
+    page.entries.insert(8, runs);
+    page.entries.insert(6, cut);
+    for (entry, id) in page.entries.iter_mut().zip(1..) {
+        entry.id = MessageId(id);
+    }
+    engine
 }
 
 fn events(notes: &SessionRow, report: &SessionRow) -> Vec<Event> {
@@ -556,7 +590,12 @@ pub fn many(sessions: u32, entries: i64) -> Engine {
         offset: words.len() as u64,
         text: "and streams".to_owned(),
     };
-    let page = ConversationPage { entries: kept, more_before: true, live: Some(live), doing: None };
+    let page = ConversationPage {
+        entries: kept,
+        more_before: true,
+        live: Some(live),
+        ..ConversationPage::default()
+    };
     let conversations = HashMap::from([(front.session.id.clone(), page)]);
     let others = (2..=sessions)
         .map(|n| session(n, SessionKey::local(&format!("session-{n}")).unwrap(), "", i64::from(n) * 60));

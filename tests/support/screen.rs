@@ -421,6 +421,10 @@ impl Tables {
             }
             Query::Conversation { session, before, limit } => {
                 let all = self.conversations.get(session).cloned().unwrap_or_default();
+                let plan = all.iter().find_map(|entry| match (&entry.body, entry.turn_state, before) {
+                    (Body::Plan(plan), TurnState::Running, None) => Some(plan.clone()),
+                    _ => None,
+                });
                 let page: Vec<Entry> =
                     all.into_iter().filter(|entry| before.is_none_or(|before| entry.id < before)).collect();
                 let skip = page.len().saturating_sub(*limit);
@@ -430,6 +434,7 @@ impl Tables {
                     entries: page.into_iter().skip(skip).collect(),
                     live,
                     doing: None,
+                    plan,
                 })
             }
             Query::SessionQueue { session } => {

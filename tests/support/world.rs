@@ -20,6 +20,7 @@ use switchboard::domain::queue::{Ack, BusyMode, Intent, ItemState, Refusal, Sour
 use switchboard::domain::recovery::{FoundReceipt, Receipt};
 use switchboard::domain::reset::ResetPolicies;
 use switchboard::domain::slash::Ask;
+use switchboard::domain::turn::TurnState;
 use switchboard::engine::{Engine, EngineHandle, Parts, StartUp};
 use switchboard::store::{Patience, Store};
 use tokio::sync::broadcast;
@@ -332,6 +333,7 @@ impl World {
             Body::User { text, .. } => format!("you: {text}"),
             Body::Agent { text, .. } => format!("agent: {text}"),
             Body::Reasoning { text, .. } => format!("thinks: {text}"),
+            Body::Plan(plan) => format!("plan: {}", plan.words(TurnState::Done, ", ")),
             Body::Tool { name, result, .. } => format!("tool: {name} {}", result.is_some()),
             Body::Resume { .. } => "told to go on".to_owned(),
             Body::Told { text } => format!("told: {text}"),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::schema::{
-    ContentBlock, EmbeddedResourceResource, Plan, PlanEntryStatus, SessionNotification, SessionUpdate,
+    self, ContentBlock, EmbeddedResourceResource, PlanEntryStatus, SessionNotification, SessionUpdate,
     ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind, UsageUpdate,
 };
 use crate::agent::AgentEvent;
-use crate::domain::event::excerpt;
+use crate::domain::plan::{Plan, PlanStatus};
 use crate::domain::session::ContextUse;
 use crate::domain::spending::Millionths;
 
@@ -41,7 +41,6 @@ pub(super) struct Updates {
     pending: BTreeMap<Arc<str>, ToolCall>,
     called: HashSet<ToolCallId>,
     ended: HashSet<ToolCallId>,
-    plan: String,
     cost: Option<Millionths>,
 }
 
@@ -53,7 +52,7 @@ impl Updates {
             SessionUpdate::AgentThoughtChunk(chunk) => vec![AgentEvent::Reasoning(content(chunk.content))],
             SessionUpdate::ToolCall(call) => self.tool(call.into()),
             SessionUpdate::ToolCallUpdate(update) => self.tool(update),
-            SessionUpdate::Plan(plan) => self.plan(&plan),
+            SessionUpdate::Plan(plan) => vec![AgentEvent::Plan(planned(&plan))],
             SessionUpdate::UsageUpdate(usage) => self.usage(&usage),
             other => {
                 tracing::debug!(?other, "an update that has no place in a conversation");
@@ -122,24 +121,18 @@ impl Updates {
         let (name, arguments) = (tool_name(&whole), arguments(whole));
         Some(AgentEvent::ToolCall { call: id.to_string(), name, arguments })
     }
+}
 
-    /// The plan stands among the reasoning, each time that it is another.
-    fn plan(&mut self, plan: &Plan) -> Vec<AgentEvent> {
-        let lines = plan.entries.iter().map(|entry| {
-            let mark = match entry.status {
-                PlanEntryStatus::Completed => 'x',
-                PlanEntryStatus::InProgress => '>',
-                _ => ' ',
-            };
-            format!("[{mark}] {}\n", excerpt(&entry.content))
-        });
-        let shown = format!("\nPlan:\n{}", lines.collect::<String>());
-        if plan.entries.is_empty() || shown == self.plan {
-            return Vec::new();
-        }
-        self.plan.clone_from(&shown);
-        vec![AgentEvent::Reasoning(shown)]
-    }
+/// The plan, which an agent always tells whole.
+fn planned(plan: &schema::Plan) -> Plan {
+    Plan::of(plan.entries.iter().map(|entry| {
+        let status = match entry.status {
+            PlanEntryStatus::Completed => PlanStatus::Completed,
+            PlanEntryStatus::InProgress => PlanStatus::InProgress,
+            _ => PlanStatus::Pending,
+        };
+        (entry.content.as_str(), status)
+    }))
 }
 
 /// What is known of a call, with what an update says anew.
@@ -307,16 +300,19 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_told_when_it_is_another() {
+    fn a_plan_is_told_whole() {
+        let entry =
+            |content: &str, status: &str| json!({"content": content, "priority": "low", "status": status});
+        let entries =
+            [entry("look\nround", "completed"), entry("write", "in_progress"), entry("test", "pending")];
+        let plan = |entries: Value| json!({"sessionUpdate": "plan", "entries": entries});
+        let told = [
+            ("look round", PlanStatus::Completed),
+            ("write", PlanStatus::InProgress),
+            ("test", PlanStatus::Pending),
+        ];
         let updates = &mut Updates::default();
-        let plan = |status: &str| {
-            let entry = json!({"content": "look\nround", "priority": "low", "status": status});
-            json!({"sessionUpdate": "plan", "entries": [entry]})
-        };
-        let told = AgentEvent::Reasoning("\nPlan:\n[ ] look round\n".into());
-        assert_eq!(take(updates, plan("pending")), [told]);
-        assert_eq!(take(updates, plan("pending")), []);
-        let told = AgentEvent::Reasoning("\nPlan:\n[x] look round\n".into());
-        assert_eq!(take(updates, plan("completed")), [told]);
+        assert_eq!(take(updates, plan(json!(entries))), [AgentEvent::Plan(Plan::of(told))]);
+        assert_eq!(take(updates, plan(json!([]))), [AgentEvent::Plan(Plan::default())]);
     }
 }

@@ -8,6 +8,7 @@ use super::text::{Lines, TextField};
 use crate::domain::Time;
 use crate::domain::api::StreamKind;
 use crate::domain::id::{ItemId, MessageId, SessionId, TurnId};
+use crate::domain::plan::Plan;
 use crate::domain::turn::TurnState;
 
 /// How many entries are asked for at a time.
@@ -67,6 +68,8 @@ pub enum ShownBody {
         /// The words.
         text: String,
     },
+    /// What the agent means to do in its turn.
+    Plan(Plan),
     /// A tool call.
     Tool {
         /// The tool.
@@ -157,6 +160,8 @@ pub struct Conversation {
     pub failed: Option<String>,
     /// Whether an answer has come yet.
     pub loaded: bool,
+    /// What the agent of the running turn means to do; safe to show.
+    pub plan: Option<Plan>,
     pub(super) kept: Vec<Kept>,
     pub(super) live: Vec<Live>,
     /// What its running tool has written last.
@@ -179,6 +184,7 @@ impl Default for Conversation {
             search: TextField::new(Lines::One),
             failed: None,
             loaded: false,
+            plan: None,
             kept: Vec::new(),
             live: Vec::new(),
             doing: None,
@@ -226,6 +232,7 @@ impl Shown {
             | ShownBody::Told { text }
             | ShownBody::System { text, .. } => vec![text],
             ShownBody::PutAside { text, note } => vec![text, note],
+            ShownBody::Plan(plan) => plan.entries.iter().map(|entry| entry.content.as_str()).collect(),
             ShownBody::Tool { name, arguments, result, .. } => {
                 let output = result.as_ref().map(|result| result.output.as_str());
                 [name.as_str(), arguments].into_iter().chain(output).collect()

@@ -8,6 +8,7 @@ use super::stream::{self, Joined, Kept, Live, Shortened, Written};
 use crate::domain::Time;
 use crate::domain::api::{ConversationPage, Doing, Piece, StreamKind};
 use crate::domain::history::{Body, Entry};
+use crate::domain::plan::{Plan, PlanEntry};
 use crate::domain::sanitize::{many_lines, one_line};
 use crate::domain::turn::{Outcome, TurnState};
 
@@ -22,6 +23,7 @@ impl Conversation {
     pub(super) fn take_newest(&mut self, page: ConversationPage, reload: Reload) {
         self.loaded = true;
         self.failed = None;
+        self.plan = page.plan.as_ref().map(clean_plan);
         if self.more_after && reload == Reload::Join {
             return;
         }
@@ -298,7 +300,7 @@ impl Conversation {
 
     fn usual_fold(&self, body: &Body) -> Fold {
         match body {
-            Body::Tool { .. } | Body::Reasoning { .. } | Body::Resume { .. } => self.all,
+            Body::Tool { .. } | Body::Plan(_) | Body::Reasoning { .. } | Body::Resume { .. } => self.all,
             Body::User { .. }
             | Body::Agent { .. }
             | Body::Notice { .. }
@@ -337,6 +339,7 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
         Body::User { text, steered } => ShownBody::User { text: clean(text), steered: *steered },
         Body::Agent { text, .. } => ShownBody::Agent { text: clean(text) },
         Body::Reasoning { text, .. } => ShownBody::Reasoning { text: clean(text) },
+        Body::Plan(plan) => ShownBody::Plan(clean_plan(plan)),
         Body::Tool { name, arguments, result, .. } => ShownBody::Tool {
             name: line(name),
             arguments: line(arguments),
@@ -370,6 +373,11 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
         fold: Fold::Open,
         lines_missing: 0,
     }
+}
+
+fn clean_plan(plan: &Plan) -> Plan {
+    let clean = |entry: &PlanEntry| PlanEntry { content: one_line(&entry.content).into_owned(), ..*entry };
+    Plan { entries: plan.entries.iter().map(clean).collect() }
 }
 
 /// The words of an agent's entry.

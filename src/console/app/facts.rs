@@ -150,6 +150,7 @@ pub(super) fn entry(model: &Model, entry: &Shown) -> Vec<Fact> {
                 None => ("result", "none: cut, whatever it did is unknown".to_owned()),
             });
         }
+        ShownBody::Plan(plan) => facts.push(("plan", plan.words(entry.turn_state, ", "))),
         _ => facts.extend(entry.texts().first().map(|text| ("text", excerpt(text)))),
     }
     facts.push(("when", at(model, entry.at)));
@@ -458,6 +459,7 @@ fn what(entry: &Shown) -> &'static str {
         ShownBody::PutAside { .. } => "a message that was put aside",
         ShownBody::Agent { .. } => "the agent's answer",
         ShownBody::Reasoning { .. } => "what the model thought before it answered",
+        ShownBody::Plan(_) => "what the agent means to do in its turn",
         ShownBody::Tool { .. } => "a tool call of the agent",
         ShownBody::Notice { .. } => "a line of the system, which no agent reads",
         ShownBody::Told { .. } => "what the system told the agent",

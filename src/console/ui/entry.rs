@@ -3,7 +3,9 @@
 use ratatui::layout::Rect;
 
 use super::canvas::Pen;
+use super::layout::from_left;
 use super::paint::{Focused, Paint, to_cells};
+use super::plan;
 use super::text;
 use super::theme::Role;
 use super::words;
@@ -13,6 +15,7 @@ use crate::console::app::conversation::{Fold, Shown, ShownBody};
 use crate::console::app::focus::Pane;
 use crate::console::app::model::{LongLines, TimeStyle};
 use crate::console::app::words::{age, count, running, thousands};
+use crate::domain::plan::PlanEntry;
 use crate::domain::turn::TurnState;
 
 /// From so many columns each entry has its time.
@@ -53,7 +56,7 @@ pub(super) fn rows(paint: &mut Paint<'_>, columns: Columns, index: usize) -> usi
     let entry = &model.conversation.entries[index];
     let long = match long_text(entry) {
         Some(text) => paint.wraps.get(id(entry), entry.revision, text, columns.shape()).len(),
-        None => 0,
+        None => planned(entry).len(),
     };
     above_text(model, index) + long
 }
@@ -64,7 +67,7 @@ pub(super) fn about_rows(paint: &mut Paint<'_>, columns: Columns, index: usize) 
     let entry = &model.conversation.entries[index];
     let long = match long_text(entry) {
         Some(text) => paint.wraps.about_rows(id(entry), entry.revision, text, columns.shape()),
-        None => 0,
+        None => planned(entry).len(),
     };
     usize::from(has_head_row(entry)) + long
 }
@@ -78,7 +81,7 @@ fn long_text(entry: &Shown) -> Option<&str> {
     match (&entry.body, entry.fold) {
         (ShownBody::Tool { result: Some(result), .. }, Fold::Open) => Some(&result.output),
         (ShownBody::Tool { result: None, written, .. }, _) if !written.is_empty() => Some(written),
-        (ShownBody::Tool { .. }, _) | (_, Fold::Folded) => None,
+        (ShownBody::Tool { .. } | ShownBody::Plan(_), _) | (_, Fold::Folded) => None,
         (
             ShownBody::User { text, .. }
             | ShownBody::Agent { text }
@@ -92,14 +95,24 @@ fn long_text(entry: &Shown) -> Option<&str> {
     }
 }
 
-/// The rows before the wrapped text: a day's line, and the one line of what is folded or a tool, or of
-/// what is missing.
+/// The entries of an open plan, a row each.
+fn planned(entry: &Shown) -> &[PlanEntry] {
+    match (&entry.body, entry.fold) {
+        (ShownBody::Plan(plan), Fold::Open) => &plan.entries,
+        _ => &[],
+    }
+}
+
+/// The rows before the wrapped text: a day's line, and the one line of what is folded, a tool or a plan, or
+/// of what is missing.
 fn above_text(model: &Model, index: usize) -> usize {
     usize::from(begins_day(model, index)) + usize::from(has_head_row(&model.conversation.entries[index]))
 }
 
 fn has_head_row(entry: &Shown) -> bool {
-    entry.fold == Fold::Folded || entry.lines_missing > 0 || matches!(entry.body, ShownBody::Tool { .. })
+    entry.fold == Fold::Folded
+        || entry.lines_missing > 0
+        || matches!(entry.body, ShownBody::Tool { .. } | ShownBody::Plan(_))
 }
 
 /// Whether the entry is of another day than the one before it, or, as the first, than today.
@@ -133,6 +146,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, columns: Columns, index: u
         if row < head {
             let words = Rect { width: words.width.saturating_sub(1), ..words };
             draw_head(paint, words, entry);
+        } else if let Some(planned) = planned(entry).get(row - head) {
+            let words = from_left(words, 2).1;
+            plan::draw_entry(paint, words, planned, entry.turn_state);
         } else {
             draw_text(paint, words, columns, entry, row - head);
         }
@@ -180,6 +196,7 @@ fn who(entry: &Shown) -> (&'static str, Role) {
         ShownBody::PutAside { .. } => ("you", Role::Quiet),
         ShownBody::Agent { .. } => ("agent", Role::Agent),
         ShownBody::Reasoning { .. } => ("think", Role::Quiet),
+        ShownBody::Plan(_) => ("plan", Role::Tool),
         ShownBody::Tool { .. } => ("tool", Role::Tool),
         ShownBody::Notice { .. } | ShownBody::Told { .. } => ("system", Role::Quiet),
         ShownBody::System { failed: true, .. } => ("failed", Role::Bad),
@@ -187,7 +204,7 @@ fn who(entry: &Shown) -> (&'static str, Role) {
     }
 }
 
-/// The one line of a tool call, or of anything that is folded, or of what is missing.
+/// The one line of a tool call or a plan, or of anything that is folded, or of what is missing.
 fn draw_head(paint: &mut Paint<'_>, area: Rect, entry: &Shown) {
     if entry.lines_missing > 0 && entry.fold == Fold::Open {
         return draw_lines_cut(paint, area, entry.lines_missing);
@@ -206,6 +223,10 @@ fn draw_head(paint: &mut Paint<'_>, area: Rect, entry: &Shown) {
                 pen.right(&result, role);
             }
             pen.put(name, Role::Tool).put("  ", Role::Text).put(arguments, Role::Text);
+        }
+        ShownBody::Plan(plan) => {
+            let words = plan.words(entry.turn_state, &format!(" {} ", glyphs.dot));
+            paint.row(area, 0).put(fold, Role::Quiet).put(" ", Role::Text).put(&words, Role::Text);
         }
         ShownBody::Reasoning { text } => {
             let line = text.lines().next().unwrap_or_default();
@@ -301,7 +322,7 @@ fn text_role(entry: &Shown) -> Role {
     match &entry.body {
         ShownBody::User { .. } | ShownBody::Agent { .. } => Role::Text,
         ShownBody::Reasoning { .. } => Role::Reasoning,
-        ShownBody::Tool { .. } => Role::Quiet,
+        ShownBody::Tool { .. } | ShownBody::Plan(_) => Role::Quiet,
         ShownBody::Notice { .. } | ShownBody::Told { .. } => Role::Quiet,
         ShownBody::System { failed: true, .. } => Role::Bad,
         ShownBody::System { .. } => Role::Warning,
@@ -328,7 +349,7 @@ fn streams(model: &Model, entry: &Shown) -> bool {
 }
 
 /// Dresses what was searched for where it stands in a row.
-fn mark_matches(paint: &mut Paint<'_>, area: Rect, shown: &str) {
+pub(super) fn mark_matches(paint: &mut Paint<'_>, area: Rect, shown: &str) {
     let model = paint.model;
     if model.conversation.search.is_empty() {
         return;

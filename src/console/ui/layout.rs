@@ -29,6 +29,11 @@ const DETAILS_WIDTH: u16 = 40;
 const MOST_DRAFT_ROWS: u16 = 8;
 /// The most rows that the queue under a conversation takes.
 const MOST_QUEUE_ROWS: u16 = 6;
+/// From so many rows a conversation has a line for its turn's plan, and from so many the plan's entries too; the
+/// most rows that these take.
+const PLAN_FROM_HEIGHT: u16 = 6;
+const PLAN_ENTRIES_FROM_HEIGHT: u16 = 20;
+const MOST_PLAN_ROWS: u16 = 5;
 
 /// What the state asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +52,8 @@ pub struct Wants {
     pub timeline_rows: Option<usize>,
     /// How many rows the banner over the view takes.
     pub banner_rows: usize,
+    /// How many entries the plan of the running turn in front has.
+    pub planned: usize,
     /// How many items wait in the session in front.
     pub waiting: usize,
     /// How many rows the draft would take.
@@ -129,6 +136,8 @@ pub struct Layout {
     pub divider: Option<Rect>,
     /// The conversation.
     pub conversation: Option<PaneArea>,
+    /// The plan of its running turn.
+    pub plan: Option<PaneArea>,
     /// What waits in the session in front.
     pub queue: Option<PaneArea>,
     /// The composer.
@@ -264,6 +273,8 @@ impl Layout {
     }
 
     fn place_conversation(&mut self, area: Rect, wants: &Wants) {
+        let (area, plan) = from_bottom(area, plan_rows(area, wants));
+        self.plan = (plan.height > 0).then(|| PaneArea::of(plan));
         let conversation = PaneArea::of(area);
         let (search, body) = from_top(conversation.body, u16::from(wants.search == Line::Shown));
         self.search = (search.height > 0).then_some(search);
@@ -296,6 +307,16 @@ impl Layout {
         let (conversation, queue) = from_bottom(rest, if queue == 0 { 0 } else { queue + 1 });
         self.place_conversation(conversation, wants);
         self.queue = (queue.height > 0).then(|| PaneArea::of(queue));
+    }
+}
+
+/// Its title always, its entries where there is room for them.
+fn plan_rows(conversation: Rect, wants: &Wants) -> u16 {
+    match conversation.height {
+        _ if wants.planned == 0 => 0,
+        PLAN_ENTRIES_FROM_HEIGHT.. => 1 + cells(wants.planned).min(MOST_PLAN_ROWS),
+        PLAN_FROM_HEIGHT.. => 1,
+        _ => 0,
     }
 }
 
@@ -371,6 +392,7 @@ mod tests {
         jobs: 4,
         timeline_rows: None,
         banner_rows: 0,
+        planned: 0,
         waiting: 3,
         draft_rows: 1,
         acknowledgement_rows: 1,
@@ -423,6 +445,16 @@ mod tests {
         assert_eq!(at(80, 24, &PLAIN).queue.unwrap().body.height, 3);
     }
 
+    #[test]
+    fn a_plan_has_a_line_and_its_entries_where_there_is_room() {
+        let rows = |height, planned| {
+            let layout = at(80, height, &Wants { planned, ..PLAIN });
+            layout.plan.map(|plan| plan.whole().height)
+        };
+        assert_eq!([rows(24, 0), rows(50, 0)], [None; 2]);
+        assert_eq!([rows(10, 9), rows(24, 9), rows(50, 9), rows(50, 3)], [None, Some(1), Some(6), Some(4)]);
+    }
+
     proptest! {
         #[test]
         fn panes_never_overlap_nor_leave_the_screen(
@@ -431,13 +463,13 @@ mod tests {
             zoom in prop::sample::select(vec![Zoom::In, Zoom::Out]),
             view in prop::sample::select(View::ALL.to_vec()),
             jobs in 0usize..3_000, timeline_rows in prop::option::of(0usize..3_000), banner_rows in 0usize..20,
-            sessions in 0usize..200_000, waiting in 0usize..100, draft_rows in 0usize..100, acknowledgement_rows in 0usize..9,
+            sessions in 0usize..200_000, waiting in 0usize..100, planned in 0usize..100, draft_rows in 0usize..100, acknowledgement_rows in 0usize..9,
         ) {
-            let wants = Wants { view, focus, zoom, sessions, jobs, timeline_rows, banner_rows, waiting, draft_rows, acknowledgement_rows, filter: Line::Shown, search: Line::Shown };
+            let wants = Wants { view, focus, zoom, sessions, jobs, timeline_rows, banner_rows, planned, waiting, draft_rows, acknowledgement_rows, filter: Line::Shown, search: Line::Shown };
             let layout = at(width, height, &wants);
             let panes = [
-                layout.list, layout.job, layout.timeline, layout.conversation, layout.queue, layout.composer,
-                layout.details,
+                layout.list, layout.job, layout.timeline, layout.conversation, layout.plan, layout.queue,
+                layout.composer, layout.details,
             ];
             let mut areas: Vec<Rect> = panes.into_iter().flatten().map(|pane| pane.whole()).collect();
             areas.extend([layout.header, layout.tabs, layout.footer]);

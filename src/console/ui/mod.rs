@@ -31,6 +31,7 @@ pub mod motion;
 mod notices;
 mod paint;
 mod picker;
+mod plan;
 mod popup;
 mod queue;
 mod queue_pane;

@@ -15,7 +15,7 @@ use super::theme::{Role, Theme};
 use super::wraps::Wraps;
 use super::{
     approval, cards, composer, confirm, conversation, cron, details, editor, filter, footer, header,
-    job_editor, log, notices, picker, popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
+    job_editor, log, notices, picker, plan, popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
 };
 use crate::console::app::focus::{Pane, Target, View};
 use crate::console::app::model::Link;
@@ -105,6 +105,7 @@ fn wants(model: &Model, screen: Rect) -> Wants {
         jobs: model.cron.rows.len(),
         timeline_rows: cron::timeline::lanes(model).map(cron::timeline::rows),
         banner_rows: cron::banner::rows(model, screen.width),
+        planned: plan::rows(model),
         waiting: queue_pane::rows(model),
         draft_rows: composer::draft_rows(model, layout::composer_width(screen), MOST_ROWS),
         acknowledgement_rows: composer::acknowledgement_rows(model, layout::composer_width(screen)),
@@ -157,6 +158,9 @@ fn draw_screen(paint: &mut Paint<'_>, layout: &Layout) {
         let body = question.map_or(area.body, |question| question.above);
         conversation::draw(paint, PaneArea { body, ..area });
     }
+    if let Some(area) = layout.plan {
+        plan::draw(paint, area);
+    }
     if let Some(area) = layout.queue {
         queue_pane::draw(paint, area);
     }
@@ -180,7 +184,8 @@ fn draw_dividers(paint: &mut Paint<'_>, layout: &Layout) {
         paint.canvas.vertical(divider);
         let [top, from_right, from_left] = paint.canvas.glyphs.joints;
         paint.row(divider, 0).put(top, Role::Rule);
-        let titles = [layout.queue, layout.composer].into_iter().flatten().map(|pane| pane.title);
+        let titles =
+            [layout.plan, layout.queue, layout.composer].into_iter().flatten().map(|pane| pane.title);
         for title in titles {
             let joint = if title.x == divider.right() { from_right } else { from_left };
             if title.x == divider.right() || title.right() == divider.x {

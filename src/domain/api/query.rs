@@ -19,6 +19,7 @@ use crate::domain::cron::JobId;
 use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
 use crate::domain::id::{MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::plan::Plan;
 use crate::domain::queue::{BusyMode, Gate, Item};
 use crate::domain::recovery::AfterStop;
 use crate::domain::reset::{Background, Forecast, Mark, ResetFacts, ResetPolicies, TurnNow, forecast};
@@ -471,6 +472,8 @@ pub struct ConversationPage {
     pub live: Option<LiveOutput>,
     /// What its running tool has written last.
     pub doing: Option<Doing>,
+    /// What the agent of the running turn means to do; its entry may be far before these.
+    pub plan: Option<Plan>,
 }
 
 /// What a running turn says right now.

@@ -9,6 +9,7 @@ use super::Reader;
 use crate::domain::api::ConversationPage;
 use crate::domain::history::{Body, Entry, Summary, ToolResult};
 use crate::domain::id::{MessageId, SessionId, TurnId};
+use crate::domain::plan::{NoPlan, Plan};
 use crate::store::Result;
 
 /// Walks back from a message, as far as the limit needs; hidden turns do not count.
@@ -45,7 +46,17 @@ impl Reader<'_> {
         let more_before = entries.len() > limit;
         entries.truncate(limit);
         entries.reverse();
-        Ok(ConversationPage { entries, more_before, live: None, doing: None })
+        let plan = if before.is_none() { self.running_plan(session)? } else { None };
+        Ok(ConversationPage { entries, more_before, live: None, doing: None, plan })
+    }
+
+    fn running_plan(&self, session: &SessionId) -> Result<Option<Plan>> {
+        self.first(
+            "SELECT m.text FROM sessions s CROSS JOIN messages m ON m.turn = s.running_turn
+             WHERE s.id = ?1 AND m.role = 'plan'",
+            (session,),
+            |row| plan(&row.get::<_, String>(0)?),
+        )
     }
 
     pub(super) fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
@@ -91,6 +102,7 @@ fn body(row: &Row<'_>) -> rusqlite::Result<Body> {
         "steered" => Body::User { text: text()?, steered: true },
         "agent" => Body::Agent { text: text()?, offset: row.get("produced")? },
         "reasoning" => Body::Reasoning { text: text()?, offset: row.get("produced")? },
+        "plan" => Body::Plan(plan(&text()?)?),
         "tool" => Body::Tool {
             call: row.get("call")?,
             name: row.get("tool")?,
@@ -105,8 +117,15 @@ fn body(row: &Row<'_>) -> rusqlite::Result<Body> {
         "notice" => Body::Notice { text: text()? },
         "ended" => Body::Ended { outcome: outcome(row)? },
         other => {
-            let problem = format!("{other:?} is no role of a message");
-            return Err(rusqlite::Error::FromSqlConversionFailure(4, Type::Text, problem.into()));
+            return Err(unreadable(4, format!("{other:?} is no role of a message")));
         }
     })
+}
+
+fn plan(text: &str) -> rusqlite::Result<Plan> {
+    text.parse().map_err(|error: NoPlan| unreadable(5, error.to_string()))
+}
+
+fn unreadable(column: usize, problem: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, problem.into())
 }

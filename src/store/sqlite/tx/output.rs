@@ -7,7 +7,8 @@ use super::standing::Standing;
 use crate::domain::Time;
 use crate::domain::event::{EventKind, Middle};
 use crate::domain::id::{MessageId, TurnId};
-use crate::domain::turn::{Output, Reach};
+use crate::domain::plan::Plan;
+use crate::domain::turn::{Output, Reach, TurnState};
 use crate::store::Result;
 
 /// A text part that would grow beyond this goes on in the next row, so that appending stays cheap.
@@ -53,6 +54,7 @@ impl Tx<'_> {
                     }
                     self.append_words(standing, turn, "reasoning", &words, at)?;
                 }
+                Output::Plan(plan) => self.keep_plan(standing, turn, plan, at)?,
                 Output::ToolCall { call, name, arguments } => {
                     let row = NewRow {
                         call: Some(call),
@@ -164,6 +166,18 @@ impl Tx<'_> {
             (up_to, &standing.id, text, Millis(at)),
         )
         .map(|_| ())
+    }
+
+    /// A turn has one plan, in the place where it told the first.
+    fn keep_plan(&mut self, standing: &mut Standing, turn: TurnId, plan: &Plan, at: Time) -> Result<()> {
+        let text = plan.to_string();
+        let known =
+            self.execute("UPDATE messages SET text = ?2 WHERE turn = ?1 AND role = 'plan'", (turn, &text))?;
+        if known == 0 {
+            self.add_message(standing, &NewRow { text: Some(&text), ..NewRow::of(turn, "plan", at) })?;
+        }
+        let line = plan.words(TurnState::Running, ", ");
+        self.tell_of(standing, EventKind::Planned { turn, line }, at).map(|_| ())
     }
 
     fn keep_result(
