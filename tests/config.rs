@@ -215,10 +215,29 @@ fn an_agent_by_name_is_whole_and_what_it_leaves_out_is_the_default_ones() {
     assert_eq!((large.backend, large.openai.model.as_str()), (BackendKind::OpenAi, "large"));
     assert_eq!(large.openai.base_url, config.agent.openai.base_url);
     assert_eq!((config.agent.openai.model.as_str(), config.agent.acp.argv.len()), ("small", 0));
+    assert_eq!(coder.acp.section.setting("argv"), "agents.coder.acp.argv");
     assert_eq!((coder.backend, coder.acp.argv.len()), (BackendKind::Acp, 2));
     assert_eq!([coder.approvals.acp, coder.approvals.terminal], [Policy::Auto, Policy::Deny]);
     let of = |platform: &str| config.agent_platforms.get(platform).map(ToString::to_string);
     assert_eq!([of("telegram"), of("slack")], [Some("coder".to_owned()), None]);
+}
+
+#[test]
+fn an_agent_by_name_has_models_of_its_own_beside_the_default_ones() {
+    let text = fs::read_to_string(repository("tests/config/valid/agents.toml")).unwrap();
+    let loaded = parse(&text).unwrap();
+    let large = &loaded.config.agents[&"large".parse().unwrap()].openai;
+    assert_eq!(large.models.keys().collect::<Vec<_>>(), ["larger", "shared"]);
+    let larger = large.facts_of("larger");
+    assert_eq!((larger.context_tokens, larger.price.output), (Some(65536), large.facts.price.output));
+    assert!(large.facts.price.output > 0);
+    assert_eq!(loaded.config.agent.openai.models.keys().collect::<Vec<_>>(), ["shared"]);
+    let told = |key: &str| loaded.values.iter().find(|value| value.key == key).unwrap();
+    assert_eq!(told("agents.large.openai.models.\"larger\".context_tokens").origin, Origin::Line(17));
+    let inherited = told("agents.large.openai.models.\"larger\".price_output");
+    assert_eq!(inherited.origin, Origin::Line(14), "it is as in [agents.large.openai]");
+    let problem = parse("[agents.a.openai.models.b]\nprice = 1").unwrap_err().to_string();
+    assert!(problem.contains("there is no setting \"agents.a.openai.models.b.price\""), "{problem}");
 }
 
 #[test]

@@ -24,9 +24,7 @@ impl Agents {
         let keys = config.keys();
         let mut agents = Self::only(build(&config.agent, &keys, home)?);
         for (name, config) in &config.agents {
-            let backend = build(config, &keys, home)
-                .map_err(|error| BuildError::Named { name: name.clone(), error: Box::new(error) })?;
-            agents.by_name.insert(name.clone(), backend);
+            agents.by_name.insert(name.clone(), build(config, &keys, home)?);
         }
         agents.by_platform.clone_from(&config.agent_platforms);
         Ok(agents)

@@ -26,9 +26,8 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{AgentConfig, BackendKind, Keys};
+use crate::config::{AgentConfig, BackendKind, Keys, Section};
 use crate::domain::Time;
-use crate::domain::agent::AgentName;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::plan::Plan;
@@ -237,35 +236,32 @@ pub enum AgentError {
 /// Why a backend can't be made from its settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// The settings of an agent of `[agents]` can't be used.
-    #[error("agents.{name}: {error}")]
-    Named {
-        /// Its name.
-        name: AgentName,
-        /// Why; what it does not set itself is the setting of `[agent]`.
-        error: Box<BuildError>,
-    },
     /// The backend has no program to run.
     #[error(
-        "{section}.argv is empty: name the program and its arguments, as in argv = [\"./agent.sh\"], or set agent.backend to another backend"
+        "{section}.argv is empty: name the program and its arguments, as in argv = [\"./agent.sh\"], or choose another backend"
     )]
     EmptyArgv {
         /// The backend's section of the settings.
-        section: &'static str,
+        section: Section,
     },
     /// The openai backend has no server that it could reach.
     #[error(
-        "agent.openai.base_url is {url:?}: {why}; write the server's address, as in http://localhost:11434/v1"
+        "{section}.base_url is {url:?}: {why}; write the server's address, as in http://localhost:11434/v1"
     )]
     BaseUrl {
+        /// The backend's section of the settings.
+        section: Section,
         /// The setting's value.
         url: String,
         /// What is wrong with it.
         why: String,
     },
     /// The openai backend has no model.
-    #[error("agent.openai.model is empty: name a model as the server knows it")]
-    NoModel,
+    #[error("{section}.model is empty: name a model as the server knows it")]
+    NoModel {
+        /// The backend's section of the settings.
+        section: Section,
+    },
     /// The HTTP client can't be made.
     #[error("the HTTP client of the openai backend can't be made: {0}")]
     Http(String),

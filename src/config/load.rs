@@ -177,14 +177,24 @@ struct Found<'t> {
 struct NamedTable<'t> {
     of: &'static Overrides,
     name: &'t str,
+    /// The agent of `[agents]` in whose settings it stands; none: in those of the default one.
+    agent: Option<&'t str>,
     values: Values<'t>,
 }
 
 impl NamedTable<'_> {
+    /// A key as it is written for the agent.
+    fn written(&self, key: &str) -> String {
+        match self.agent {
+            Some(agent) => key.replacen("agent", &format!("agents.{agent}"), 1),
+            None => key.to_owned(),
+        }
+    }
+
     /// The key of a setting as it stands in the table.
     fn key_of(&self, setting: &Setting) -> String {
         let place = self.of.place_of(setting).unwrap_or_default();
-        format!("{}.{}.{place}", self.of.key, self.of.names.written(self.name))
+        format!("{}.{}.{place}", self.written(self.of.key), self.of.names.written(self.name))
     }
 }
 
@@ -201,7 +211,7 @@ impl Reading<'_> {
                 found.values.insert(setting.key, value);
             } else if let Some(overrides) = OVERRIDES.iter().find(|overrides| overrides.key == key) {
                 if let Some(tables) = self.section(name, value, &key, &format!("{key}.NAME")) {
-                    self.collect_named(tables, overrides, found);
+                    self.collect_named(tables, overrides, (&key, None), &mut found.named);
                 }
             } else if !is_section(&key) {
                 self.unknown(name.span().start, &key, near(&key));
@@ -211,42 +221,54 @@ impl Reading<'_> {
         }
     }
 
-    /// Finds every table that an operator can name, and tells of every other name.
-    fn collect_named<'t>(&mut self, tables: &'t DeTable<'t>, of: &'static Overrides, found: &mut Found<'t>) {
+    /// Finds every table that an operator can name, in a section that is written as `section` and is an agent's,
+    /// and tells of every other name.
+    fn collect_named<'t>(
+        &mut self,
+        tables: &'t DeTable<'t>,
+        of: &'static Overrides,
+        (section, agent): (&str, Option<&'t str>),
+        named: &mut Vec<NamedTable<'t>>,
+    ) {
         for (name, table) in tables {
-            let key = format!("{}.{}", of.key, excerpt(name.get_ref()));
+            let key = format!("{section}.{}", excerpt(name.get_ref()));
             if !of.names.allow(name.get_ref()) {
                 let (allowed, near) = (of.names.allowed(), of.names.near(name.get_ref()));
                 let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-                let what = format!("{key}: tables of {} are named by {allowed}{hint}", of.key);
+                let what = format!("{key}: tables of {section} are named by {allowed}{hint}");
                 self.problem(name.span().start, what);
             } else if let Some(table) = self.section(name, table, &key, &key) {
-                let mut values = Values::new();
-                self.collect_overrides(table, of, (&key, ""), &mut values);
-                found.named.push(NamedTable { of, name: name.get_ref(), values });
+                let mut found = NamedTable { of, name: name.get_ref(), agent, values: Values::new() };
+                self.collect_overrides(table, (&key, ""), &mut found, named);
+                named.push(found);
             }
         }
     }
 
-    /// Finds what a named table sets, or a section in it that is written as `key` and stands at `place`, and tells
-    /// of every unknown name.
+    /// Finds what a named table sets, or a section in it that is written as `key` and stands at `place`, with the
+    /// tables that are named in it, and tells of every unknown name.
     fn collect_overrides<'t>(
         &mut self,
         table: &'t DeTable<'t>,
-        of: &'static Overrides,
         (key, place): (&str, &str),
-        values: &mut Values<'t>,
+        found: &mut NamedTable<'t>,
+        named: &mut Vec<NamedTable<'t>>,
     ) {
+        let of = found.of;
         let places = || of.overridden().filter_map(|setting| of.place_of(setting));
         for (name, value) in table {
             let key = format!("{key}.{}", name.get_ref());
             let place = format!("{place}{}", name.get_ref());
             let below = format!("{place}.");
             if let Some(setting) = of.overridden().find(|setting| of.place_of(setting) == Some(&place)) {
-                values.insert(setting.key, value);
+                found.values.insert(setting.key, value);
+            } else if let Some(inner) = of.named_at(&place) {
+                if let Some(tables) = self.section(name, value, &key, &format!("{key}.NAME")) {
+                    self.collect_named(tables, inner, (&key, Some(found.name)), named);
+                }
             } else if places().any(|known| known.starts_with(&below)) {
                 if let Some(inner) = self.section(name, value, &key, &key) {
-                    self.collect_overrides(inner, of, (&key, &below), values);
+                    self.collect_overrides(inner, (&key, &below), found, named);
                 }
             } else {
                 let (section, _) = place.rsplit_once('.').map_or(("", ""), |(section, name)| (section, name));
@@ -293,25 +315,44 @@ impl Reading<'_> {
             values.push(Effective { key: setting.key.to_owned(), value, origin });
         }
         self.check_needs(&found.values, None);
-        // An agent that is set up by name leaves out what the default one has, all that is named in it too.
-        found.named.sort_by_key(|table| OVERRIDES.iter().position(|of| of.key == table.of.key));
+        // An agent that is set up by name leaves out what the default one has, all that is named in it too; then comes
+        // what is named in its own settings.
+        let order = |table: &NamedTable<'_>| OVERRIDES.iter().position(|of| of.key == table.of.key);
+        found.named.sort_by_key(|table| (table.agent.is_some(), order(table)));
         for table in &found.named {
-            self.take_over_named(table, &mut config, &mut values);
+            match table.agent.and_then(|agent| agent.parse().ok()) {
+                Some(agent) => self.take_over_of_agent(table, &agent, &mut config, &mut values),
+                None => self.take_over_named(table, &mut config, &mut values),
+            }
             self.check_needs(&found.values, Some(table));
         }
         self.check_agents(&found.values, &config);
         Loaded { config, values }
     }
 
+    /// Reads a table that is named in an agent's settings as if they were the default one's.
+    fn take_over_of_agent(
+        &mut self,
+        table: &NamedTable<'_>,
+        agent: &AgentName,
+        config: &mut Config,
+        values: &mut Vec<Effective>,
+    ) {
+        let Some(own) = config.agents.get(agent) else { return };
+        let mut alone = Config { agent: own.clone(), ..config.clone() };
+        self.take_over_named(table, &mut alone, values);
+        config.agents.insert(agent.clone(), alone.agent);
+    }
+
     /// Reads a named table as if it stood in the section itself, and keeps what comes of it by name.
     fn take_over_named(&mut self, table: &NamedTable<'_>, config: &mut Config, values: &mut Vec<Effective>) {
-        let sections = [table.of.of, table.of.key].map(|section| format!("{section}."));
+        let sections = [table.of.of, table.of.key].map(|section| table.written(section) + ".");
         let mut special = config.clone();
         for setting in table.of.overridden() {
             let key = table.key_of(setting);
             let (value, origin) = match table.values.get(setting.key) {
                 Some(given) => self.given(&key, setting, given, &mut special),
-                None => general(setting, values),
+                None => general(&table.written(setting.key), values),
             };
             let belongs = |value: &Effective| sections.iter().any(|section| value.key.starts_with(section));
             let behind = values.iter().rposition(belongs);
@@ -408,8 +449,8 @@ impl Reading<'_> {
 }
 
 /// What applies where a named table leaves a setting out.
-fn general(setting: &Setting, values: &[Effective]) -> (Option<toml::Value>, Origin) {
-    let general = values.iter().find(|value| value.key == setting.key);
+fn general(key: &str, values: &[Effective]) -> (Option<toml::Value>, Origin) {
+    let general = values.iter().find(|value| value.key == key);
     general.map_or((None, Origin::Default), |value| (value.value.clone(), value.origin))
 }
 
@@ -453,8 +494,14 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
         timezone,
         agent: AgentConfig {
             backend: BackendKind::Practice,
-            command: CommandConfig { argv: Vec::new(), workdir: None, timeout: Duration::ZERO },
+            command: CommandConfig {
+                section: Section::of("agent.command"),
+                argv: Vec::new(),
+                workdir: None,
+                timeout: Duration::ZERO,
+            },
             openai: OpenAiConfig {
+                section: Section::of("agent.openai"),
                 base_url: String::new(),
                 model: String::new(),
                 api_key_env: String::new(),
@@ -473,6 +520,7 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
                 compact_at_percent: 0,
             },
             acp: AcpConfig {
+                section: Section::of("agent.acp"),
                 argv: Vec::new(),
                 workdir: None,
                 initialize_timeout: Duration::ZERO,
@@ -482,6 +530,7 @@ fn blank(timezone: chrono_tz::Tz) -> Config {
                 kill_grace: Duration::ZERO,
             },
             approvals: ApprovalsConfig {
+                section: Section::of("agent.approvals"),
                 terminal: Policy::Ask,
                 write_file: Policy::Ask,
                 read_file: Policy::Auto,

@@ -53,7 +53,7 @@ pub enum Names {
 pub const OVERRIDES: &[Overrides] = &[
     Overrides {
         key: "agent.openai.models",
-        about: "What is so of one model, for /model and scheduled tasks that name it. Of one without a table only what the server tells is known.",
+        about: "What is so of one model, for /model and scheduled tasks that name it. Of one without a table only what the server tells is known. An agent of [agents] has these and those of its own, as [agents.NAME.openai.models].",
         of: "agent.openai",
         names: Names::Models,
         settings: Anew::These(&["context_tokens", "price_input", "price_output", "price_cached"]),
@@ -71,7 +71,9 @@ pub const OVERRIDES: &[Overrides] = &[
         settings: Anew::AllBut("platforms"),
         example: ("coder", r#"{ backend = "acp", acp.argv = ["opencode", "acp"] }"#),
         keep: |config, name, special| {
-            config.agents.insert(name.parse().ok()?, special.agent.clone());
+            let name = name.parse().ok()?;
+            let agent = special.agent.clone().named(&name);
+            config.agents.insert(name, agent);
             Some(())
         },
     },
@@ -119,6 +121,12 @@ impl Overrides {
     pub fn overridden(&self) -> impl Iterator<Item = &'static Setting> {
         let overrides = *self;
         TABLE.iter().filter(move |setting| overrides.place_of(setting).is_some())
+    }
+
+    /// The section of tables that stands at a place within a table, as models do within an agent.
+    pub fn named_at(&self, place: &str) -> Option<&'static Overrides> {
+        let whole = matches!(self.settings, Anew::AllBut(_));
+        OVERRIDES.iter().find(|inner| whole && inner.key == format!("{}.{place}", self.of))
     }
 
     /// Where a setting stands within a table: its key behind that of the section. None for one that tables can't set.

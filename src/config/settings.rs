@@ -1,6 +1,7 @@
 //! The settings, typed: what the rest of the house reads.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -85,6 +86,28 @@ impl Config {
     }
 }
 
+/// Where settings of an agent stand, for words that name them: `agent.acp`, or `agents.coder.acp`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section(String);
+
+impl Section {
+    /// A section of the default agent.
+    pub fn of(key: &str) -> Self {
+        Self(key.to_owned())
+    }
+
+    /// One of its settings.
+    pub fn setting(&self, name: &str) -> String {
+        format!("{self}.{name}")
+    }
+}
+
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// Who answers, and how each backend is set up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentConfig {
@@ -100,9 +123,22 @@ pub struct AgentConfig {
     pub approvals: ApprovalsConfig,
 }
 
+impl AgentConfig {
+    /// The same as the settings of the agent of that name.
+    pub fn named(mut self, name: &AgentName) -> Self {
+        let Self { command, openai, acp, approvals, .. } = &mut self;
+        for section in [&mut command.section, &mut openai.section, &mut acp.section, &mut approvals.section] {
+            section.0 = section.0.replacen("agent", &format!("agents.{name}"), 1);
+        }
+        self
+    }
+}
+
 /// What the tools of the built-in agent may do without a person's word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalsConfig {
+    /// Where these stand.
+    pub section: Section,
     /// `terminal`.
     pub terminal: Policy,
     /// `write_file`.
@@ -173,6 +209,8 @@ impl BackendKind {
 /// The `command` backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandConfig {
+    /// Where these stand.
+    pub section: Section,
     /// The program and its arguments (`argv`). Required with this backend.
     pub argv: Vec<String>,
     /// Where it runs (`workdir`); else the home folder.
@@ -184,6 +222,8 @@ pub struct CommandConfig {
 /// The `openai` backend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenAiConfig {
+    /// Where these stand.
+    pub section: Section,
     /// The server, up to `/v1` (`base_url`). Required with this backend.
     pub base_url: String,
     /// The model's name (`model`). Required with this backend.
@@ -238,6 +278,8 @@ pub struct ModelFacts {
 /// The `acp` backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcpConfig {
+    /// Where these stand.
+    pub section: Section,
     /// The agent and its arguments (`argv`). Required with this backend.
     pub argv: Vec<String>,
     /// Where it works (`workdir`); else the home folder.

@@ -157,6 +157,9 @@ async fn missing_program() {
     assert_eq!(played.failure(), "can't run \"no-such-agent\" of agent.acp.argv: no folder in PATH holds it");
     let refused = agent.backend().check().await.unwrap_err().to_string();
     assert!(refused.contains("agent.acp.argv"), "{refused}");
+    agent.config = agent.config.named(&"coder".parse().unwrap());
+    let refused = agent.backend().check().await.unwrap_err().to_string();
+    assert!(refused.contains("\"no-such-agent\" of agents.coder.acp.argv"), "{refused}");
 }
 
 async fn is_checked() {

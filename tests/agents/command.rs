@@ -66,6 +66,9 @@ async fn names_the_missing_setting() {
     let refused =
         agent::build(&config(BackendKind::Command), &Keys::default(), Path::new("/")).err().unwrap();
     assert!(refused.to_string().contains("agent.command.argv"), "{refused}");
+    let named = config(BackendKind::Command).named(&"coder".parse().unwrap());
+    let refused = agent::build(&named, &Keys::default(), Path::new("/")).err().unwrap();
+    assert!(refused.to_string().starts_with("agents.coder.command.argv is empty"), "{refused}");
     assert_eq!(sh("true").label(), "command sh");
     assert!(!sh("true").steerable());
 }

@@ -110,6 +110,8 @@ async fn refuses_settings() {
         "{}",
         refused(&config)
     );
+    let named = refused(&config.named(&"coder".parse().unwrap()));
+    assert!(named.starts_with("agents.coder.openai.base_url is "), "{named}");
 }
 
 async fn has_a_label() {

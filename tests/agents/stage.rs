@@ -14,6 +14,7 @@ use switchboard::agent::{
 };
 use switchboard::config::{
     AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
+    Section,
 };
 use switchboard::domain::Time;
 use switchboard::domain::approval::{Decision, Policy, Question};
@@ -53,8 +54,14 @@ pub fn real(name: &str, test: impl AsyncFnOnce() + Send + 'static) -> Trial {
 pub fn config(backend: BackendKind) -> AgentConfig {
     AgentConfig {
         backend,
-        command: CommandConfig { argv: vec![], workdir: None, timeout: Duration::from_secs(60) },
+        command: CommandConfig {
+            section: Section::of("agent.command"),
+            argv: vec![],
+            workdir: None,
+            timeout: Duration::from_secs(60),
+        },
         openai: OpenAiConfig {
+            section: Section::of("agent.openai"),
             base_url: String::new(),
             model: String::new(),
             api_key_env: UNSET.to_owned(),
@@ -73,6 +80,7 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             compact_at_percent: 80,
         },
         acp: AcpConfig {
+            section: Section::of("agent.acp"),
             argv: vec![],
             workdir: None,
             initialize_timeout: Duration::from_secs(30),
@@ -82,6 +90,7 @@ pub fn config(backend: BackendKind) -> AgentConfig {
             kill_grace: Duration::from_secs(3),
         },
         approvals: ApprovalsConfig {
+            section: Section::of("agent.approvals"),
             terminal: Policy::Ask,
             write_file: Policy::Ask,
             read_file: Policy::Auto,

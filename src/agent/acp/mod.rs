@@ -61,7 +61,7 @@ impl AcpBackend {
     pub(super) fn new(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Self, BuildError> {
         let acp = config.acp.clone();
         let workdir = acp.workdir.clone().unwrap_or_else(|| home.to_path_buf());
-        let program = Program::new("agent.acp", &acp.argv, workdir, &keys.variables)?;
+        let program = Program::new(&acp.section, &acp.argv, workdir, &keys.variables)?;
         let (approvals, home) = (config.approvals.clone(), absolute(home));
         Ok(Self(Arc::new(Settings { program, acp, approvals, home })))
     }
@@ -316,8 +316,10 @@ impl AcpHandle {
         output: &mpsc::Sender<AgentEvent>,
     ) -> Result<(), AgentError> {
         let name = &self.program.name;
-        let silence = self.settings.acp.silence_timeout.as_secs_f64();
-        let silent = format!("sent nothing for {silence} s (agent.acp.silence_timeout_seconds)");
+        let acp = &self.settings.acp;
+        let (silence, setting) =
+            (acp.silence_timeout.as_secs_f64(), acp.section.setting("silence_timeout_seconds"));
+        let silent = format!("sent nothing for {silence} s ({setting})");
         match (ended.how, ended.stopped) {
             (How::Answered(Ok(told)), Some(Stop::Cancelled)) if told.stop == Ok(StopReason::EndTurn) => {
                 Ok(())
@@ -338,7 +340,7 @@ impl AcpHandle {
                 }
             }
             (How::NotObeyed, Some(Stop::Cancelled)) => {
-                let grace = self.settings.acp.kill_grace.as_secs_f64();
+                let grace = acp.kill_grace.as_secs_f64();
                 let what = format!("is cut: {name} did not obey the stop within {grace} s and was killed");
                 let _ = output.send(AgentEvent::Notice(what)).await;
                 Err(AgentError::Cancelled)

@@ -47,7 +47,7 @@ impl Agent {
         let greeting = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(ClientCapabilities::default())
             .client_info(us);
-        let limit = (settings.initialize_timeout, "initialize_timeout_seconds");
+        let limit = Limit::of(settings, settings.initialize_timeout, "initialize_timeout_seconds");
         let told = match ask(&mut connection, method, &greeting, limit).await? {
             Ok(told) => read::<InitializeResponse>(&connection, method, told)?,
             Err(error) => return Err(refused(&connection, method, &error)),
@@ -75,7 +75,7 @@ impl Agent {
         settings: &AcpConfig,
     ) -> Result<SessionId, AgentError> {
         let method = AGENT_METHOD_NAMES.session_new;
-        let limit = (settings.new_timeout, "new_timeout_seconds");
+        let limit = Limit::of(settings, settings.new_timeout, "new_timeout_seconds");
         let told = ask(&mut self.connection, method, &NewSessionRequest::new(folder), limit).await?;
         let told = told.map_err(|error| self.refused(method, &error))?;
         let offer = Offer::of(&told);
@@ -186,7 +186,7 @@ impl Agent {
         if let Some(why) = offer.refusal(self.connection.name(), &model) {
             return Err(AgentError::Failed(format!("{why}; /model default takes the choice back")));
         }
-        let limit = (settings.new_timeout, "new_timeout_seconds");
+        let limit = Limit::of(settings, settings.new_timeout, "new_timeout_seconds");
         let connection = &mut self.connection;
         let (method, told) = match &offer.option {
             Some(option) => {
@@ -216,8 +216,20 @@ impl Agent {
     }
 }
 
-fn load_limit(settings: &AcpConfig) -> (Duration, &'static str) {
-    (settings.load_timeout, "load_timeout_seconds")
+/// How long an agent may take to answer, and the setting that says so.
+struct Limit {
+    time: Duration,
+    setting: String,
+}
+
+impl Limit {
+    fn of(settings: &AcpConfig, time: Duration, setting: &str) -> Self {
+        Self { time, setting: settings.section.setting(setting) }
+    }
+}
+
+fn load_limit(settings: &AcpConfig) -> Limit {
+    Limit::of(settings, settings.load_timeout, "load_timeout_seconds")
 }
 
 fn refused(connection: &Connection, method: &str, error: &Error) -> AgentError {
@@ -257,7 +269,7 @@ async fn ask(
     connection: &mut Connection,
     method: &str,
     params: &impl Serialize,
-    limit: (Duration, &str),
+    limit: Limit,
 ) -> Result<Result<Value, Error>, AgentError> {
     ask_hearing(connection, method, params, limit, |_| ()).await
 }
@@ -267,7 +279,7 @@ async fn ask_hearing(
     connection: &mut Connection,
     method: &str,
     params: &impl Serialize,
-    (limit, setting): (Duration, &str),
+    limit: Limit,
     mut hear: impl FnMut(&SessionNotification),
 ) -> Result<Result<Value, Error>, AgentError> {
     let mut heard = connection.listen();
@@ -283,11 +295,11 @@ async fn ask_hearing(
             }
         }
     };
-    match timeout(limit, answer).await {
+    match timeout(limit.time, answer).await {
         Ok(answer) => answer,
         Err(_) => {
-            let seconds = limit.as_secs_f64();
-            let how = format!("did not answer {method} within {seconds} s (agent.acp.{setting})");
+            let seconds = limit.time.as_secs_f64();
+            let how = format!("did not answer {method} within {seconds} s ({})", limit.setting);
             Err(AgentError::Broken(connection.with_last_words(&how)))
         }
     }

@@ -239,8 +239,9 @@ impl Running<'_> {
         match request.verdict(&self.prompt.settings.approvals) {
             Verdict::Run => self.answer(&request, request.allowed()),
             Verdict::Refuse => {
-                let why = "forbidden by the operator's settings (agent.approvals.acp)";
-                self.answer(&request, request.refused(why))
+                let setting = self.prompt.settings.approvals.section.setting("acp");
+                let why = format!("forbidden by the operator's settings ({setting})");
+                self.answer(&request, request.refused(&why))
             }
             Verdict::Ask => {
                 self.waiting.push(request.id.clone());

@@ -39,7 +39,7 @@ impl CommandBackend {
     /// Reads `agent.command`; the program runs in `home` where no folder is set.
     pub(super) fn new(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Self, BuildError> {
         let workdir = config.command.workdir.clone().unwrap_or_else(|| home.to_path_buf());
-        let program = Program::new("agent.command", &config.command.argv, workdir, &keys.variables)?;
+        let program = Program::new(&config.command.section, &config.command.argv, workdir, &keys.variables)?;
         Ok(Self { program, timeout: config.command.timeout, run_folder: run_folder(home) })
     }
 }
@@ -159,9 +159,10 @@ impl CommandHandle {
     fn too_slow(&self) -> AgentError {
         let Self { program, timeout, .. } = self;
         AgentError::Failed(format!(
-            "{} took longer than {} s and was stopped: agent.command.timeout_seconds is the limit",
+            "{} took longer than {} s and was stopped: {} is the limit",
             program.name,
-            timeout.as_secs_f64()
+            timeout.as_secs_f64(),
+            program.setting("timeout_seconds")
         ))
     }
 

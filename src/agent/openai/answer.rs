@@ -164,13 +164,14 @@ impl Listener<'_> {
     fn broken(&self, broken: &Broken) -> Trouble {
         let server = self.server;
         match broken {
-            Broken::Stalled => trouble::stalled(server, self.config.stall_timeout),
+            Broken::Stalled => trouble::stalled(server, self.config),
             Broken::Connection(error) => Trouble::Passing {
                 why: format!("the connection to {server} broke: {}", trouble::innermost(error)),
                 wait: None,
             },
             Broken::WebPage => Trouble::Lasting(format!(
-                "{server} answers with a web page: agent.openai.base_url must name its API, often with /v1 at the end"
+                "{server} answers with a web page: {} must name its API, often with /v1 at the end",
+                self.config.section.setting("base_url")
             )),
             Broken::TooLong => Trouble::Lasting(format!("{server} sent a line that does not end")),
             Broken::Garbled => Trouble::Lasting(format!("{server} sent no event stream")),

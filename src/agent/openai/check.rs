@@ -14,13 +14,17 @@ impl Connection {
         let found = match listed {
             Some(true) => format!("{server} answers and has the model {model}"),
             Some(false) => {
-                format!("{server} answers, but does not list the model {model} (agent.openai.model)")
+                let setting = self.config.section.setting("model");
+                format!("{server} answers, but does not list the model {model} ({setting})")
             }
             None => format!("{server} answers; it does not say which models it has"),
         };
         let window = match self.window(key.as_ref()).await {
             Some(window) => format!("{window} tokens at once"),
-            None => "it does not say how many tokens the model takes at once (agent.openai.context_tokens), so no conversation is sent shorter in time".to_owned(),
+            None => format!(
+                "it does not say how many tokens the model takes at once ({}), so no conversation is sent shorter in time",
+                self.config.section.setting("context_tokens")
+            ),
         };
         let words = format!("{found}; {window}");
         Ok(if listed == Some(false) { Found::Doubtful(words) } else { Found::Good(words) })

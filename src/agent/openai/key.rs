@@ -52,13 +52,16 @@ impl fmt::Debug for Key {
 #[derive(Debug, Clone)]
 pub(super) struct KeySource {
     variable: String,
-    file: Option<PathBuf>,
+    /// With the setting that names it.
+    file: Option<(PathBuf, String)>,
 }
 
 impl KeySource {
     /// Reads the places from the settings.
     pub(super) fn new(config: &OpenAiConfig) -> Self {
-        Self { variable: config.api_key_env.clone(), file: config.api_key_file.clone() }
+        let setting = config.section.setting("api_key_file");
+        let file = config.api_key_file.clone().map(|path| (path, setting));
+        Self { variable: config.api_key_env.clone(), file }
     }
 
     /// Reads the key: the variable first, then the file. A server may need none.
@@ -76,12 +79,12 @@ impl KeySource {
             }
             Ok(_) | Err(VarError::NotPresent) => {}
         }
-        self.file.as_deref().map(read_file).transpose()
+        self.file.as_ref().map(|(path, setting)| read_file(path, setting)).transpose()
     }
 }
 
-fn read_file(path: &Path) -> Result<Key, AgentError> {
-    let place = format!("{} (agent.openai.api_key_file)", path.display());
+fn read_file(path: &Path, setting: &str) -> Result<Key, AgentError> {
+    let place = format!("{} ({setting})", path.display());
     let failed = |error: io::Error| AgentError::Failed(format!("can't read {place}: {error}"));
     let mode = fs::metadata(path).map_err(failed)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
@@ -102,7 +105,10 @@ mod tests {
     use super::*;
 
     fn source(file: &Path) -> KeySource {
-        KeySource { variable: "SWITCHBOARD_TEST_UNSET".to_owned(), file: Some(file.to_path_buf()) }
+        KeySource {
+            variable: "SWITCHBOARD_TEST_UNSET".to_owned(),
+            file: Some((file.to_path_buf(), "agent.openai.api_key_file".to_owned())),
+        }
     }
 
     fn key_file(text: &str, mode: u32) -> tempfile::NamedTempFile {

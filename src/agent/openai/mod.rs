@@ -61,9 +61,9 @@ impl OpenAiBackend {
     pub(super) fn new(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Self, BuildError> {
         let AgentConfig { openai: config, approvals, .. } = config;
         if config.model.trim().is_empty() {
-            return Err(BuildError::NoModel);
+            return Err(BuildError::NoModel { section: config.section.clone() });
         }
-        let server = Server::parse(&config.base_url)?;
+        let server = Server::parse(&config.section, &config.base_url)?;
         let http = server.client(config.connect_timeout)?;
         let source = KeySource::new(config);
         let window = Window::default();
@@ -191,11 +191,10 @@ impl Connection {
         if let Some(key) = key {
             request = request.header(reqwest::header::AUTHORIZATION, key.header());
         }
-        let stall = self.config.stall_timeout;
-        let response = match timeout(stall, request.send()).await {
+        let response = match timeout(self.config.stall_timeout, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(trouble::unreachable(&self.server, &self.config, &error)),
-            Err(_) => return Err(trouble::stalled(&self.server, stall)),
+            Err(_) => return Err(trouble::stalled(&self.server, &self.config)),
         };
         if !response.status().is_success() {
             return Err(trouble::refused(&self.server, &self.config, key, response).await);

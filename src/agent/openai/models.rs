@@ -51,7 +51,7 @@ impl Connection {
             Ok(Ok(response)) if response.status().is_success() => response,
             Ok(Ok(response)) => return Err(trouble::refused(server, &self.config, key, response).await),
             Ok(Err(error)) => return Err(trouble::unreachable(server, &self.config, &error)),
-            Err(_) => return Err(trouble::stalled(server, patience)),
+            Err(_) => return Err(trouble::without_list(server, &self.config)),
         };
         Ok(timeout(patience, response.json()).await.map_or(Value::Null, |list| list.unwrap_or(Value::Null)))
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::{Client, Url, redirect};
 
 use crate::agent::BuildError;
+use crate::config::Section;
 
 /// A server, as `agent.openai.base_url` names it. Shown without what may be secret in a URL.
 #[derive(Clone)]
@@ -16,10 +17,11 @@ pub(super) struct Server {
 
 impl Server {
     /// Reads the base URL.
-    pub(super) fn parse(base_url: &str) -> Result<Self, BuildError> {
+    pub(super) fn parse(section: &Section, base_url: &str) -> Result<Self, BuildError> {
         // What stands before an @ may be a password.
         let shown = base_url.rsplit('@').next().unwrap_or_default();
-        let refused = |why: String| BuildError::BaseUrl { url: shown.to_owned(), why };
+        let refused =
+            |why: String| BuildError::BaseUrl { section: section.clone(), url: shown.to_owned(), why };
         let mut completions = Url::parse(base_url.trim()).map_err(|error| refused(error.to_string()))?;
         if !matches!(completions.scheme(), "http" | "https") {
             return Err(refused("it must begin with http:// or https://".to_owned()));
@@ -87,6 +89,10 @@ impl fmt::Debug for Server {
 mod tests {
     use super::*;
 
+    fn server(base_url: &str) -> Result<Server, BuildError> {
+        Server::parse(&Section::of("agent.openai"), base_url)
+    }
+
     #[test]
     fn the_completions_are_below_the_base_url() {
         let cases = [
@@ -97,13 +103,13 @@ mod tests {
             ("https://api.example/d?version=2", "https://api.example/d/chat/completions?version=2"),
         ];
         for (base, completions) in cases {
-            assert_eq!(Server::parse(base).unwrap().completions().as_str(), completions);
+            assert_eq!(server(base).unwrap().completions().as_str(), completions);
         }
     }
 
     #[test]
     fn it_is_shown_without_secrets() {
-        let server = Server::parse("https://me:pa55@api.example:8443/v1?key=s3cret").unwrap();
+        let server = server("https://me:pa55@api.example:8443/v1?key=s3cret").unwrap();
         assert_eq!(server.to_string(), "https://api.example:8443/v1");
         assert_eq!(format!("{server:?}"), "Server(https://api.example:8443/v1)");
         assert_eq!(server.authority(), "api.example:8443");
@@ -112,7 +118,7 @@ mod tests {
     #[test]
     fn what_is_no_web_address_is_refused() {
         for base in ["", "localhost:11434", "ftp://example", "http://"] {
-            let refused = Server::parse(base).err().unwrap().to_string();
+            let refused = server(base).err().unwrap().to_string();
             assert!(refused.contains("agent.openai.base_url"), "{refused}");
         }
     }
@@ -126,7 +132,7 @@ mod tests {
             ("http://10.0.0.1/v1", false),
             ("https://localhost.example/v1", false),
         ] {
-            assert_eq!(Server::parse(base).unwrap().is_loopback(), loopback, "{base}");
+            assert_eq!(server(base).unwrap().is_loopback(), loopback, "{base}");
         }
     }
 }

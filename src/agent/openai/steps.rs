@@ -91,7 +91,8 @@ impl Steps<'_> {
         ));
         let answer = self.ask(&[]).await?;
         self.close(&answer).await?;
-        let limit = format!("\n[ended here: {most} steps with tools are the most (agent.openai.max_steps)]");
+        let setting = self.connection.config.section.setting("max_steps");
+        let limit = format!("\n[ended here: {most} steps with tools are the most ({setting})]");
         self.tell(AgentEvent::Text(limit)).await;
         Ok(())
     }

@@ -60,11 +60,12 @@ pub(super) fn unreachable(server: &Server, config: &OpenAiConfig, error: &reqwes
         return Trouble::Lasting(format!("the request to {server} can't be made: {}", innermost(error)));
     } else if error.is_timeout() {
         format!(
-            "no connection to {server} within {} s (agent.openai.connect_timeout_seconds)",
-            config.connect_timeout.as_secs_f64()
+            "no connection to {server} within {} s ({})",
+            config.connect_timeout.as_secs_f64(),
+            config.section.setting("connect_timeout_seconds")
         )
     } else if error.is_connect() {
-        format!("can't reach {server} (agent.openai.base_url): {}", innermost(error))
+        format!("can't reach {server} ({}): {}", config.section.setting("base_url"), innermost(error))
     } else {
         format!("the connection to {server} broke: {}", innermost(error))
     };
@@ -72,10 +73,20 @@ pub(super) fn unreachable(server: &Server, config: &OpenAiConfig, error: &reqwes
 }
 
 /// A server that took the request and then said nothing. It may still work on it, so it isn't asked twice.
-pub(super) fn stalled(server: &Server, stall: Duration) -> Trouble {
+pub(super) fn stalled(server: &Server, config: &OpenAiConfig) -> Trouble {
     Trouble::Lasting(format!(
-        "{server} was silent for {} s (agent.openai.stall_timeout_seconds)",
-        stall.as_secs_f64()
+        "{server} was silent for {} s ({})",
+        config.stall_timeout.as_secs_f64(),
+        config.section.setting("stall_timeout_seconds")
+    ))
+}
+
+/// A server that does not even say in time which models it has.
+pub(super) fn without_list(server: &Server, config: &OpenAiConfig) -> Trouble {
+    Trouble::Lasting(format!(
+        "{server} did not list its models within {} s ({})",
+        config.connect_timeout.as_secs_f64(),
+        config.section.setting("connect_timeout_seconds")
     ))
 }
 
@@ -95,8 +106,9 @@ pub(super) async fn refused(
     let because = if said.is_empty() { String::new() } else { format!(": {said}") };
     match status.as_u16() {
         300..=399 => Trouble::Lasting(format!(
-            "{server} redirects to {}: set agent.openai.base_url to where it is",
-            told(location.as_deref().unwrap_or("nowhere"), key)
+            "{server} redirects to {}: set {} to where it is",
+            told(location.as_deref().unwrap_or("nowhere"), key),
+            config.section.setting("base_url")
         )),
         401 | 403 => Trouble::Lasting(format!(
             "{server} refuses {} ({status}){because}; {}",
@@ -104,8 +116,9 @@ pub(super) async fn refused(
             key_places(config)
         )),
         404 => Trouble::Lasting(format!(
-            "{server} knows no model {:?}, or agent.openai.base_url is wrong ({status}){because}",
-            config.model
+            "{server} knows no model {:?}, or {} is wrong ({status}){because}",
+            config.model,
+            config.section.setting("base_url")
         )),
         429 if error.code == "insufficient_quota" => {
             Trouble::Lasting(format!("the quota at {server} is used up ({status}){because}"))
@@ -171,12 +184,11 @@ pub(super) fn told(text: &str, key: Option<&Key>) -> String {
 }
 
 fn key_places(config: &OpenAiConfig) -> String {
-    let variable = format!("the environment variable {} (agent.openai.api_key_env)", config.api_key_env);
+    let [variable, file] = ["api_key_env", "api_key_file"].map(|name| config.section.setting(name));
+    let variable = format!("the environment variable {} ({variable})", config.api_key_env);
     match &config.api_key_file {
-        Some(file) => {
-            format!("check {variable} or the file {} (agent.openai.api_key_file)", file.display())
-        }
-        None => format!("check {variable}, or name a file with agent.openai.api_key_file"),
+        Some(path) => format!("check {variable} or the file {} ({file})", path.display()),
+        None => format!("check {variable}, or name a file with {file}"),
     }
 }
 

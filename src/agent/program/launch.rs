@@ -9,6 +9,7 @@ use tokio::process::{Child, Command};
 
 use super::environment;
 use crate::agent::{AgentError, BuildError, SessionContext};
+use crate::config::Section;
 
 /// The line that lets a program work; it is not the program's to read.
 pub(in crate::agent) const GO: &str = "go\n";
@@ -23,7 +24,7 @@ const WAIT: &str = "read -r go && exec \"$@\"";
 #[derive(Debug, Clone)]
 pub(in crate::agent) struct Program {
     /// The section of the settings that names it: `agent.command`.
-    section: &'static str,
+    section: Section,
     /// The first part of its `argv`.
     pub(in crate::agent) name: String,
     /// `argv` without its first part.
@@ -40,13 +41,15 @@ impl Program {
     /// # Errors
     /// Where `argv` is empty.
     pub(in crate::agent) fn new(
-        section: &'static str,
+        section: &Section,
         argv: &[String],
         workdir: PathBuf,
         key_variables: &[String],
     ) -> Result<Self, BuildError> {
-        let (name, arguments) = argv.split_first().ok_or(BuildError::EmptyArgv { section })?;
+        let (name, arguments) =
+            argv.split_first().ok_or_else(|| BuildError::EmptyArgv { section: section.clone() })?;
         let (name, arguments) = (name.clone(), arguments.to_vec());
+        let section = section.clone();
         Ok(Self { section, name, arguments, workdir, key_variables: key_variables.to_owned() })
     }
 
@@ -57,6 +60,11 @@ impl Program {
             program.workdir.clone_from(workdir);
         }
         program
+    }
+
+    /// One of the settings beside its `argv`.
+    pub(in crate::agent) fn setting(&self, name: &str) -> String {
+        self.section.setting(name)
     }
 
     /// Starts the program as the leader of its own process group. It waits for [`GO`] on its standard

@@ -207,7 +207,11 @@ impl Tools {
         let line = command.as_ref().map(|command| command.command.as_str());
         match verdict(approvals.of(tool.name), line, &approvals.allow) {
             Verdict::Run => return Ok(()),
-            Verdict::Refuse => return Err(ToolError::Banned { tool: tool.name.word() }),
+            Verdict::Refuse => {
+                let tool = tool.name.word();
+                let setting = approvals.section.setting(tool);
+                return Err(ToolError::Banned { tool, setting });
+            }
             Verdict::Ask => {}
         }
         let always = match (line, &task) {
@@ -282,7 +286,7 @@ pub(super) enum ToolError {
         why: String,
     },
     /// The working directory is not there.
-    #[error("the working directory {} can't be opened: {source} (agent.openai.workdir)", path.display())]
+    #[error("the working directory {} can't be opened: {source} (openai.workdir of the agent)", path.display())]
     NoWorkdir {
         /// The directory.
         path: PathBuf,
@@ -356,10 +360,12 @@ pub(super) enum ToolError {
         path: String,
     },
     /// The settings forbid the tool.
-    #[error("{tool} is forbidden by the operator's settings (agent.approvals.{tool})")]
+    #[error("{tool} is forbidden by the operator's settings ({setting})")]
     Banned {
         /// The tool.
         tool: &'static str,
+        /// Which of them.
+        setting: String,
     },
     /// A person does not allow it, or nobody could be asked.
     #[error("{0}")]
@@ -597,6 +603,6 @@ mod tests {
         drop(folder);
         let refused = tools.call("read_file", r#"{"path":"a"}"#, &turn()).await.unwrap_err().to_string();
         assert!(refused.starts_with(&format!("the working directory {}", path.display())), "{refused}");
-        assert!(refused.contains("agent.openai.workdir"), "{refused}");
+        assert!(refused.contains("openai.workdir of the agent"), "{refused}");
     }
 }
