@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Does, Kind, Need, Parameter, Tool, ToolError, typed};
+use super::tool::{Does, Kind, Need, Parameter, Tool};
+use super::{ToolError, typed};
 use crate::agent::background::BackgroundCall;
 use crate::config::ToolName;
 use crate::domain::id::ProcessNumber;
@@ -59,8 +60,8 @@ enum Action {
 }
 
 /// What is asked for.
-pub(super) fn call(arguments: Value) -> Result<BackgroundCall, ToolError> {
-    let Arguments { action, number, seconds } = typed(ToolName::Process, arguments)?;
+pub(super) fn call(arguments: &Value) -> Result<BackgroundCall, ToolError> {
+    let Arguments { action, number, seconds } = typed(ToolName::Process, arguments.clone())?;
     let number = number.map(|number| ProcessNumber(number.get().into())).ok_or(ToolError::Arguments {
         tool: TOOL.name.word(),
         why: "the number is missing; list tells those that there are".to_owned(),

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::tool::{Does, Kind, Need, Parameter, Tool, as_called};
 use super::workdir::{Workdir, unreadable};
-use super::{Does, Kind, Need, Parameter, Tool, ToolError, output, typed};
+use super::{ToolError, output, typed};
 use crate::config::ToolName;
 
 /// The most lines at once.
@@ -40,7 +41,7 @@ pub(super) const TOOL: Tool = Tool {
             need: Need::Optional,
         },
     ],
-    does: Does::Files(run),
+    does: Does::Files { run, asked: as_called },
 };
 
 #[derive(Deserialize)]

@@ -5,7 +5,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Does, Kind, Need, Parameter, Tool, ToolError, typed};
+use super::tool::{Does, Kind, Need, Parameter, Tool};
+use super::{ToolError, typed};
 use crate::agent::{SessionContext, Turn};
 use crate::config::ToolName;
 use crate::domain::cron::{Definition, Fault, JobId, set_field};

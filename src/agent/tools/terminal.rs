@@ -16,7 +16,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::output::Window;
-use super::{Does, Kind, Need, Parameter, Tool, ToolError, typed};
+use super::tool::{Does, Kind, Need, Parameter, Tool};
+use super::{ToolError, typed};
 use crate::agent::process::{end_marked, place};
 use crate::agent::program::environment::hide_secrets;
 use crate::agent::program::group::ProcessGroup;

@@ -17,8 +17,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::tool::{Does, Kind, Need, Parameter, Tool};
 use super::workdir::Workdir;
-use super::{Does, Kind, Need, Parameter, Tool, ToolError, typed};
+use super::{ToolError, typed};
 use crate::config::ToolName;
 use crate::domain::approval::MOST_CHARS;
 
@@ -42,7 +43,7 @@ pub(super) const TOOL: Tool = Tool {
             need: Need::Required,
         },
     ],
-    does: Does::Files(run),
+    does: Does::Files { run, asked: described },
 };
 
 #[derive(Deserialize)]
@@ -53,7 +54,7 @@ struct Arguments {
 }
 
 /// What would be written, for a person.
-pub(super) fn described(arguments: &Value, workdir: &Workdir) -> Result<String, ToolError> {
+fn described(arguments: &Value, workdir: &Workdir) -> Result<String, ToolError> {
     let Arguments { path, content } = typed(ToolName::WriteFile, arguments.clone())?;
     let inner = inner(workdir, &path)?;
     let before = match std::fs::symlink_metadata(workdir.root().join(&inner)) {
