@@ -35,6 +35,18 @@ fn entries(bencher: Bencher<'_, '_>, entries: i64) {
     draw(bencher, &models::many(100, entries).screen(200, 60));
 }
 
+/// A week of jobs that are due each minute, all at once.
+#[divan::bench(args = [1, 10, 100])]
+fn timeline(bencher: Bencher<'_, '_>, minutely: usize) {
+    let mut engine = models::many(10, 9);
+    let jobs =
+        (0..minutely).map(|place| jobs::job(place, &format!("job {place}"), "* * * * *", models::now()));
+    engine.jobs.details = jobs.collect();
+    let mut model = engine.screen(200, 60);
+    engine.press(&mut model, "esc 3 t");
+    draw(bencher, &model);
+}
+
 /// The first frame after a resize: everything that is seen is wrapped anew.
 #[divan::bench]
 fn first(bencher: Bencher<'_, '_>) {

@@ -3,6 +3,7 @@
 use ratatui::layout::{Position, Rect};
 
 use super::canvas::{Canvas, Pen};
+use super::cron::timeline::Chart;
 use super::motion::Motion;
 use super::text;
 use super::theme::Role;
@@ -22,6 +23,8 @@ pub(super) struct Paint<'a> {
     pub model: &'a Model,
     /// What was wrapped before.
     pub wraps: &'a mut Wraps,
+    /// What the timeline's columns held before.
+    pub chart: &'a mut Chart,
     /// What stands where, the topmost last.
     pub targets: &'a mut Vec<(Rect, Target)>,
     /// What this frame measured.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthChar;
 
 use super::canvas::Canvas;
+use super::cron::timeline::Chart;
 use super::glyphs::GlyphSet;
 use super::layout::{self, Layout, Line, PaneArea, Wants, Zoom};
 use super::motion::Motion;
@@ -24,11 +25,12 @@ use crate::console::app::overlay::{CardKind, Overlay};
 use crate::console::app::text::TextField;
 use crate::console::app::{Model, filter_pane};
 
-/// Draws the state. Keeps what was wrapped before, and where things stood in the last frame.
+/// Draws the state. Keeps what was wrapped and charted before, and where things stood in the last frame.
 pub struct Ui {
     theme: Theme,
     glyphs: &'static GlyphSet,
     wraps: Wraps,
+    chart: Chart,
     targets: Vec<(Rect, Target)>,
     pace: Option<Duration>,
 }
@@ -36,7 +38,8 @@ pub struct Ui {
 impl Ui {
     /// A drawing in this dress.
     pub fn new(theme: Theme, glyphs: &'static GlyphSet) -> Self {
-        Self { theme, glyphs, wraps: Wraps::default(), targets: Vec::new(), pace: None }
+        let (wraps, chart) = (Wraps::default(), Chart::default());
+        Self { theme, glyphs, wraps, chart, targets: Vec::new(), pace: None }
     }
 
     /// Draws a frame, and returns what it measured: the state wants to know it.
@@ -48,6 +51,7 @@ impl Ui {
             canvas: Canvas { buffer: frame.buffer_mut(), theme: &self.theme, glyphs: self.glyphs },
             model,
             wraps: &mut self.wraps,
+            chart: &mut self.chart,
             targets: &mut self.targets,
             measured: Measured::default(),
             cursor: None,

@@ -20,9 +20,7 @@ use super::msg::{Pace, Question, Tone};
 use super::text::{Lines, TextField};
 use super::{Model, acts, job_editor, walk};
 use crate::domain::Time;
-use crate::domain::api::{
-    JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts, TimelineRow,
-};
+use crate::domain::api::{JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFileState, JobsPage, Parts};
 use crate::domain::cron::{Definition, Execution, ExecutionState, JobEvent, JobId};
 use crate::domain::event::EventKind;
 use crate::domain::filter::{Filter, Words};
@@ -193,13 +191,11 @@ impl Cron {
         self.detail.as_ref().filter(|detail| detail.job == *job)
     }
 
-    /// The lanes of the timeline of the jobs that fit the filter.
-    pub fn shown_lanes(&self) -> Vec<&TimelineRow> {
-        if self.filter.is_empty() {
-            return self.lanes.rows.iter().collect();
-        }
+    /// Shows the lanes of the jobs that fit the filter.
+    fn choose_lanes(&mut self) {
+        let all = self.filter.is_empty();
         let shown: HashSet<&JobId> = self.rows.iter().filter_map(|job| job.row.id.as_ref()).collect();
-        self.lanes.rows.iter().filter(|lane| shown.contains(&lane.job)).collect()
+        self.lanes.show(|lane| all || shown.contains(&lane.job));
     }
 
     /// The selected run of the selected job.
@@ -254,6 +250,7 @@ impl Cron {
             self.rows.iter().position(|job| *job == found)
         });
         self.selected = place.unwrap_or(self.selected).min(self.rows.len().saturating_sub(1));
+        self.choose_lanes();
     }
 
     /// Takes in what more is known of a job. The runs that were loaded before, and the cursor, stay.

@@ -4,6 +4,7 @@ use chrono::{DurationRound, TimeDelta, TimeZone};
 
 use super::clean;
 use crate::console::app::Model;
+use crate::console::app::focus::View;
 use crate::domain::Time;
 use crate::domain::api::{JobQuery, TimelineRow};
 
@@ -26,12 +27,33 @@ pub enum Timeline {
 }
 
 /// What the timeline shows.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Lanes {
     /// A lane for each job, safe to show.
-    pub rows: Vec<TimelineRow>,
+    rows: Vec<TimelineRow>,
+    /// The places of those that are shown.
+    shown: Vec<usize>,
     /// From then until then.
     pub span: Option<(Time, Time)>,
+    /// Changes with all of these.
+    pub revision: u64,
+}
+
+impl Lanes {
+    /// The lanes that are shown.
+    pub fn shown(&self) -> impl ExactSizeIterator<Item = &TimelineRow> {
+        self.shown.iter().map(|place| &self.rows[*place])
+    }
+
+    /// Shows the lanes that fit.
+    pub(super) fn show(&mut self, fits: impl Fn(&TimelineRow) -> bool) {
+        let shown = self.rows.iter().enumerate().filter(|(_, lane)| fits(lane)).map(|(place, _)| place);
+        let shown: Vec<usize> = shown.collect();
+        if shown != self.shown {
+            self.shown = shown;
+            self.revision += 1;
+        }
+    }
 }
 
 impl Timeline {
@@ -79,7 +101,12 @@ pub(in crate::console::app) fn is_old(model: &Model) -> bool {
 /// Takes in the lanes.
 pub(in crate::console::app) fn take(model: &mut Model, mut rows: Vec<TimelineRow>) {
     rows.iter_mut().for_each(clean::lane);
-    let lanes = Lanes { rows, span: span(model) };
-    model.dirty |= model.view == crate::console::app::focus::View::Cron && model.cron.lanes != lanes;
-    model.cron.lanes = lanes;
+    let (span, lanes) = (span(model), &mut model.cron.lanes);
+    if (&lanes.rows, lanes.span) == (&rows, span) {
+        return;
+    }
+    (lanes.rows, lanes.span) = (rows, span);
+    lanes.revision += 1;
+    model.cron.choose_lanes();
+    model.dirty |= model.view == View::Cron;
 }

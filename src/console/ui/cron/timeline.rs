@@ -3,7 +3,7 @@
 
 use chrono::{Datelike, TimeDelta, Timelike};
 use ratatui::layout::Rect;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::run_mark;
 use crate::console::app::Model;
@@ -38,7 +38,7 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
         paint.title(area.title, Focused::No, name, "");
         return paint.say(area.body, &[("reading the timeline", Role::Quiet)]);
     };
-    let lanes = model.cron.shown_lanes();
+    let lanes: Vec<&TimelineRow> = model.cron.lanes.shown().collect();
     let (clock, rest) = from_top(area.body, 1);
     let (body, meets) = from_bottom(rest, 1);
     let rows = usize::from(body.height);
@@ -51,15 +51,38 @@ pub(in crate::console::ui) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let right = if hidden == 0 { legend } else { format!("{hidden} more jobs   {legend}") };
     paint.title(area.title, Focused::No, name, &right);
     draw_clock(paint, clock, &scale);
-    let meeting = meeting(&lanes, &scale);
+    let mut chart = std::mem::take(paint.chart);
+    chart.renew(model.cron.lanes.revision, &lanes, &scale);
     for (at, lane) in lanes.iter().enumerate().skip(first).take(rows) {
         let row = Rect { y: body.y + to_cells(at - first), height: 1, ..body };
-        draw_lane(paint, row, &scale, lane, &meeting);
+        let slots = chart.slots.entry(at).or_insert_with(|| columns_of(&scale, lane));
+        draw_lane(paint, row, &scale, lane, (slots, &chart.meeting));
         if Some(at) == selected {
             paint.canvas.dress(from_left(row, NAME).0, Role::Marked);
         }
     }
-    draw_meeting(paint, meets, &meeting);
+    draw_meeting(paint, meets, &chart.meeting);
+    *paint.chart = chart;
+}
+
+/// What lies in which column, kept from frame to frame: finding it takes a look at each slot of the span.
+#[derive(Debug, Default)]
+pub(in crate::console::ui) struct Chart {
+    /// Of which lanes, in how many columns.
+    of: Option<(u64, u16)>,
+    /// The slots of the lanes that were drawn, by their places.
+    slots: HashMap<usize, BTreeMap<u16, usize>>,
+    /// Where slots of several jobs meet.
+    meeting: BTreeMap<u16, usize>,
+}
+
+impl Chart {
+    fn renew(&mut self, revision: u64, lanes: &[&TimelineRow], scale: &Scale) {
+        let of = Some((revision, scale.columns));
+        if self.of != of {
+            *self = Self { of, slots: HashMap::new(), meeting: meeting(lanes, scale) };
+        }
+    }
 }
 
 /// Times to columns.
@@ -155,7 +178,7 @@ fn draw_lane(
     row: Rect,
     scale: &Scale,
     lane: &TimelineRow,
-    meeting: &BTreeMap<u16, usize>,
+    (slots, meeting): (&BTreeMap<u16, usize>, &BTreeMap<u16, usize>),
 ) {
     let glyphs = paint.canvas.glyphs;
     paint.row(row, 0).skip(1).column(&lane.name, usize::from(NAME) - 2, Role::Text);
@@ -171,10 +194,10 @@ fn draw_lane(
             put(paint, row, now + 2, &words, Role::Held);
         }
     }
-    for (column, slots) in columns_of(scale, lane) {
-        let mark = if slots > 1 { glyphs.slots } else { glyphs.slot };
-        let role = if meeting.contains_key(&column) { Role::Warning } else { Role::Waits };
-        put(paint, row, column, mark, role);
+    for (column, slots) in slots {
+        let mark = if *slots > 1 { glyphs.slots } else { glyphs.slot };
+        let role = if meeting.contains_key(column) { Role::Warning } else { Role::Waits };
+        put(paint, row, *column, mark, role);
     }
     let mut worst: BTreeMap<u16, ExecutionState> = BTreeMap::new();
     for (at, state) in &lane.past {
@@ -314,7 +337,7 @@ fn draw_meeting(paint: &mut Paint<'_>, row: Rect, meeting: &BTreeMap<u16, usize>
 
 /// How many lanes the timeline has; none: it is not shown.
 pub(in crate::console::ui) fn lanes(model: &Model) -> Option<usize> {
-    (model.cron.timeline != Timeline::Hidden).then(|| model.cron.shown_lanes().len())
+    (model.cron.timeline != Timeline::Hidden).then(|| model.cron.lanes.shown().len())
 }
 
 #[cfg(test)]
