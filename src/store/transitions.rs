@@ -97,7 +97,7 @@ pub trait Transitions: JobTransitions {
     ) -> Result<Vec<BackgroundProcess>>;
 
     /// Moves the items that were left waiting in `from` to the tail of the queue of the session
-    /// that is live under its key now, in their order. Refuses if there is none of either.
+    /// that is live under its key now, in their order. Refuses if there is none of either, or no room for all.
     fn carry_over(&mut self, from: &SessionId, at: Time) -> Result<Vec<ItemId>>;
 
     /// Makes `wanted` live under `key` again and ends what was live there (`SessionSwitch`), which it
@@ -133,10 +133,10 @@ pub trait Transitions: JobTransitions {
     fn drop_item(&mut self, item: ItemId, at: Time) -> Result<PutBack>;
 
     /// Puts superseded or cleared items back, in this order, and begins what may run. An item that
-    /// waits, ran or is gone is refused with the whole step.
+    /// waits, ran, is gone or does not fit into the queue is refused with the whole step.
     fn restore_items(&mut self, items: &[PutBack], at: Time) -> Result<()>;
 
-    /// Moves a waiting item from the slot to the head of the queue or from the queue to an empty slot.
+    /// Moves a waiting item from the slot to the head of a queue with room, or from the queue to an empty slot.
     fn switch_lane(&mut self, item: ItemId, at: Time) -> Result<()>;
 
     /// Takes out all that waits in a session, as `cleared`. Returns what puts it back, in order.

@@ -14,7 +14,7 @@ use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{Accepted, NewGate, NewMessage, Queries, Result, StoreError, Transitions};
 
-use crate::given::{at, end, key, message, queued, run, to_tail};
+use crate::given::{DEFAULTS, at, end, key, message, queued, run, to_tail};
 use crate::model::Model;
 
 /// A store under test.
@@ -494,6 +494,28 @@ fn putting_back_is_all_or_nothing() {
         bench.step(|t| t.restore_items(&[b, a].map(to_tail), at(5))).unwrap();
         bench.finish_all(&first.session);
         assert_eq!(bench.worked_on(&first.session), ["m1", "B", "A"]);
+    });
+}
+
+#[test]
+fn what_goes_back_never_makes_a_queue_longer_than_its_cap() {
+    on_each(|bench| {
+        let full = Refusal::QueueFull { max: DEFAULTS.max_queued };
+        let first = bench.send(plain("m1", 1));
+        let dropped = bench.send(queued("a", "A", 2)).item;
+        let back = bench.step(|t| t.drop_item(dropped, at(3))).unwrap();
+        for text in ["B", "C", "D", "E", "F"] {
+            bench.send(queued("a", text, 4));
+        }
+        assert_eq!(refused(bench.step(|t| t.restore_items(&[back], at(5)))), full);
+        assert_eq!(bench.state(dropped), ItemState::Cleared);
+        let slot = bench.send(plain("S", 6)).item;
+        assert_eq!(refused(bench.step(|t| t.switch_lane(slot, at(7)))), full);
+        // The slot is no part of the queue.
+        let back_to_slot = bench.step(|t| t.drop_item(slot, at(8))).unwrap();
+        bench.step(|t| t.restore_items(&[back_to_slot], at(9))).unwrap();
+        bench.finish_all(&first.session);
+        assert_eq!(bench.worked_on(&first.session), ["m1", "S", "B", "C", "D", "E", "F"]);
     });
 }
 

@@ -1832,6 +1832,7 @@ impl Transitions for Model {
         let Some(live) = live else {
             return nothing(&format!("no session follows {from}; its items can be put back there"));
         };
+        self.situation(self.kept(&live)).refuse_beyond_cap(items.len())?;
         for id in &items {
             self.settle(*id, ItemState::Waiting, None);
             let row = self.item_mut(*id);
@@ -2089,6 +2090,10 @@ impl Transitions for Model {
                 state => return refuse(Refusal::ItemNotWaiting(state)),
             }
             self.refuse_ended(&item.session)?;
+            let kept = self.kept(&item.session);
+            if kept.slot.is_some() || !matches!(to, Destination::Slot) {
+                self.situation(kept).refuse_beyond_cap(1)?;
+            }
             self.settle(*id, ItemState::Waiting, None);
             let kept = self.kept_mut(&item.session);
             let lane = match to {
@@ -2120,6 +2125,9 @@ impl Transitions for Model {
 
     fn switch_lane(&mut self, id: ItemId, at: Time) -> Result<()> {
         let item = self.waiting_item(id)?;
+        if item.lane == Lane::Slot {
+            self.situation(self.kept(&item.session)).refuse_beyond_cap(1)?;
+        }
         let kept = self.kept_mut(&item.session);
         match item.lane {
             Lane::Slot => self.put_slot_first(&item.session, id, at),

@@ -172,10 +172,17 @@ fn place_behind_resume(intent: Intent, now: &Situation) -> Result<Placement, Ref
 }
 
 fn to_queue(now: &Situation) -> Result<Placement, Refusal> {
-    if now.queued >= now.max_queued {
-        return Err(Refusal::QueueFull { max: now.max_queued });
+    now.refuse_beyond_cap(1).map(|()| Placement::Queue)
+}
+
+impl Situation {
+    /// Refuses so many more items in the overflow queue, where they don't all fit.
+    pub fn refuse_beyond_cap(&self, more: usize) -> Result<(), Refusal> {
+        match self.queued + more > self.max_queued {
+            true => Err(Refusal::QueueFull { max: self.max_queued }),
+            false => Ok(()),
+        }
     }
-    Ok(Placement::Queue)
 }
 
 /// Decides which lane the next turn comes from when none runs: the slot, then the head of the queue.

@@ -117,7 +117,10 @@ impl Tx<'_> {
         let place = self.waiting_place(item)?;
         let mut standing = self.standing(&place.session)?;
         match place.lane {
-            Lane::Slot => self.put_slot_first(&mut standing, item, at)?,
+            Lane::Slot => {
+                standing.situation().refuse_beyond_cap(1)?;
+                self.put_slot_first(&mut standing, item, at)?;
+            }
             Lane::Queue if standing.slot.is_some() => {
                 return Err(out_of_place("the slot is taken; move its message to the queue first"));
             }
@@ -199,10 +202,13 @@ impl Tx<'_> {
         )
     }
 
-    /// Makes room for an item that goes back; returns its lane and position.
+    /// Makes room for an item that goes back, if there may be any; returns its lane and position.
     fn make_room(&mut self, standing: &Standing, to: Destination) -> Result<(Lane, i64)> {
+        if to == Destination::Slot && standing.slot.is_none() {
+            return Ok((Lane::Slot, 0));
+        }
+        standing.situation().refuse_beyond_cap(1)?;
         match to {
-            Destination::Slot if standing.slot.is_none() => Ok((Lane::Slot, 0)),
             Destination::Slot | Destination::Queue { ahead: 0 } => {
                 Ok((Lane::Queue, self.head_position(&standing.id)?))
             }

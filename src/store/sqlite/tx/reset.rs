@@ -149,6 +149,7 @@ impl Tx<'_> {
         let Some(mut live) = live else {
             return Err(nothing_to(format!("no session follows {from}; its items can be put back there")));
         };
+        live.situation().refuse_beyond_cap(items.len())?;
         for item in &items {
             let position = self.tail_position(&live.id)?;
             self.execute(
