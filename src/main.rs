@@ -1,20 +1,20 @@
 //! The binary: arguments to one call, and its exit code.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use switchboard::cli::{self, Anew, Exit};
+use switchboard::engine::program;
 
 fn main() -> ExitCode {
     switchboard::failpoint::arm();
-    // Asked before anything may put a newer program in this one's place: a restart runs that one.
-    let program = env::current_exe();
-    let done = tokio::runtime::Runtime::new()
+    let arguments: Vec<OsString> = env::args_os().collect();
+    let done = cli::runtime(&arguments)
         .map_err(Into::into)
-        .and_then(|runtime| runtime.block_on(cli::run(env::args_os())));
+        .and_then(|runtime| runtime.block_on(cli::run(arguments)));
     match done {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Failed) => ExitCode::from(1),
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         // As a shell reports a program that SIGHUP ended.
         Ok(Exit::TerminalGone) => ExitCode::from(129),
         Ok(Exit::Restart(anew)) => {
-            let error = begin_anew(program, anew);
+            let error = begin_anew(anew);
             let _ = writeln!(
                 io::stderr(),
                 "switchboard: the engine stopped in order, but can't be started again: {error}; start switchboard again"
@@ -37,9 +37,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Puts the program anew in the place of this process; comes back only if that fails.
-fn begin_anew(program: io::Result<PathBuf>, anew: Anew) -> io::Error {
-    match program {
+/// Puts the program anew, or the newer one that stands in its place, into this process; comes back only if that
+/// fails.
+fn begin_anew(anew: Anew) -> io::Error {
+    match program() {
         Ok(program) => Command::new(program).args(anew.arguments(env::args_os().skip(1))).exec(),
         Err(error) => error,
     }

@@ -35,6 +35,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use context::Context;
@@ -119,12 +120,20 @@ impl Anew {
     }
 }
 
+/// What a process of these arguments runs on. A keeper waits for one command: it needs no threads.
+pub fn runtime(arguments: &[OsString]) -> io::Result<Runtime> {
+    if is_keeper(arguments) { Builder::new_current_thread().enable_all().build() } else { Runtime::new() }
+}
+
+/// No person writes it: an engine starts this program so for each background process.
+fn is_keeper(arguments: &[OsString]) -> bool {
+    arguments.get(1).is_some_and(|word| word == KEEPER)
+}
+
 /// Does what the arguments say. Errors are for standard error and mean [`Exit::Failed`].
-pub async fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exit> {
+pub async fn run(arguments: Vec<OsString>) -> anyhow::Result<Exit> {
     outlive_the_file_size_limit()?;
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // No person writes it: an engine starts this program so for each background process.
-    if arguments.get(1).is_some_and(|word| word == KEEPER) {
+    if is_keeper(&arguments) {
         keep().await?;
         return Ok(Exit::Done);
     }

@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::conductor::Order;
 use super::shared::{STOP_WAITS, Shared, refusal};
-use super::{background, cron, slash, texts};
+use super::{background, cron, program, slash, texts};
 use crate::agent::Agents;
 use crate::config;
 use crate::domain::Time;
@@ -345,12 +345,12 @@ async fn refuse_a_start_that_fails(shared: &Arc<Shared>) -> Result<(), Refusal> 
         let config = config::load(&home.config_file()).map_err(|error| error.to_string())?.config;
         Agents::build(&config, home.root()).map(drop).map_err(|error| error.to_string())
     });
-    let why = match tried.await {
-        Ok(Ok(())) => return Ok(()),
-        Ok(Err(why)) => why,
-        Err(error) => error.to_string(),
+    let settings = tried.await.unwrap_or_else(|error| Err(error.to_string()));
+    let begins = match settings {
+        Ok(()) => program::refuse_without_program().await,
+        failed => failed,
     };
-    Err(Refusal::NothingTo(format!("not restarted, the next start would fail: {why}")))
+    begins.map_err(|why| Refusal::NothingTo(format!("not restarted, the next start would fail: {why}")))
 }
 
 /// The running sessions that one more cut would suspend.

@@ -15,6 +15,7 @@ mod export;
 mod handles;
 mod leftovers;
 mod live;
+mod program;
 mod queries;
 mod recorder;
 mod shared;
@@ -44,6 +45,7 @@ pub use clock::{Clock, SystemClock};
 pub use cron::{
     answer_alone as answer_jobs_alone, change_alone as change_jobs_alone, missing as missing_parts,
 };
+pub use program::program;
 
 use background::{Left, Place};
 use conductor::Conductor;

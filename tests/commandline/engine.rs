@@ -1,12 +1,15 @@
 //! A running engine and the commands that talk to it.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::program::Place;
+use crate::support::program::{Place, Serve};
 
 /// The listings that must survive a crash, without what only time changes.
 fn kept(place: &Place) -> Vec<Vec<Value>> {
@@ -428,6 +431,33 @@ fn a_restart_is_refused_while_the_next_start_would_fail() {
     place.write("config.toml", b"[engine]\ndrain_timeout_seconds = 1\n");
     assert_eq!(place.run(&["restart"]).code, 0);
     place.done(&["send", "/stop"]);
+}
+
+#[test]
+fn a_restart_is_refused_while_nothing_that_runs_stands_in_the_programs_place() {
+    let place = Place::new();
+    let program = place.home().with_file_name("switchboard");
+    std::fs::copy(env!("CARGO_BIN_EXE_switchboard"), &program).unwrap();
+    let mut command = Command::new(&program);
+    command.arg("serve").env("SWITCHBOARD_HOME", place.home()).stderr(Stdio::piped());
+    let _engine = Serve::begin(command).unwrap();
+    let refused = |why: &str| {
+        let run = place.run(&["restart"]);
+        let told = format!("not restarted, the next start would fail: the program {}: ", program.display());
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.err.contains(&told) && run.err.contains(why), "{run:?}");
+        assert_eq!(place.run(&["send", "--wait", "say still here"]).out, "still here\n");
+    };
+    std::fs::remove_file(&program).unwrap();
+    refused("No such file or directory");
+    std::fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
+    refused("Permission denied");
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    refused("exit status: 3");
+    let newer = program.with_extension("new");
+    std::fs::copy(env!("CARGO_BIN_EXE_switchboard"), &newer).unwrap();
+    std::fs::rename(&newer, &program).unwrap();
+    assert_eq!(place.run(&["restart"]).code, 0);
 }
 
 #[test]
