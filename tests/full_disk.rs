@@ -1,5 +1,5 @@
-//! A home on a disk that is really full. It needs the right to mount a small file system of its own; without
-//! it the test shows as ignored.
+//! A home on a disk that is really full, or that nobody can write. It needs the right to mount a small file system
+//! of its own; without it the tests show as ignored.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, missing_docs)]
 
@@ -17,17 +17,22 @@ use rustix::process::Signal;
 use support::program::{Place, Serve};
 
 fn main() {
-    let name = "on_a_full_disk_nothing_acknowledged_is_lost_and_with_space_again_all_goes_on";
-    let mounted = SmallDisk::mount();
-    let is_missing = mounted.is_none();
-    let trial = Trial::test(name, move || {
-        story(&mounted.unwrap());
-        Ok(())
-    });
+    let is_missing = SmallDisk::mount().is_none();
     if is_missing {
         eprintln!("ignored: this user may not mount a file system (it takes root)");
     }
-    libtest_mimic::run(&Arguments::from_args(), vec![trial.with_ignored_flag(is_missing)]).exit();
+    let trials = [
+        ("on_a_full_disk_nothing_acknowledged_is_lost_and_with_space_again_all_goes_on", story as fn(&_)),
+        ("a_home_that_nobody_can_write_can_be_looked_at_however_its_engine_ended", looked_at),
+    ];
+    let trials = trials.map(|(name, story)| {
+        let trial = Trial::test(name, move || {
+            story(&SmallDisk::mount().unwrap());
+            Ok(())
+        });
+        trial.with_ignored_flag(is_missing)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit();
 }
 
 /// A file system of 2 MiB in memory.
@@ -43,6 +48,13 @@ impl SmallDisk {
         mount.args(["-t", "tmpfs", "-o", "size=2m,mode=0700", "none"]).arg(place.home());
         let mounted = mount.stdout(Stdio::null()).stderr(Stdio::null()).status();
         mounted.is_ok_and(|end| end.success()).then_some(Self { place })
+    }
+
+    /// Lets it be written, or not.
+    fn remount(&self, how: &str) {
+        let mut mount = Command::new("mount");
+        mount.args(["-o", &format!("remount,{how}")]).arg(self.place.home());
+        assert!(mount.status().unwrap().success());
     }
 
     fn ballast(&self) -> PathBuf {
@@ -161,4 +173,26 @@ fn story(disk: &SmallDisk) {
     let _engine = place.serve(&[]);
     assert_eq!(place.json(&["sessions"]).len(), before, "each session is there as it was");
     assert_eq!(place.done(&["send", "--wait", "--session", "a", "say at the end"]), "at the end\n");
+}
+
+fn looked_at(disk: &SmallDisk) {
+    let place = &disk.place;
+    let engine = place.serve(&[]);
+    assert_eq!(place.done(&["send", "--wait", "say before"]), "before\n");
+    let look = || {
+        disk.remount("ro");
+        assert!(place.done(&["status"]).contains("no engine"));
+        assert!(place.done(&["sessions"]).contains("console"));
+        assert!(place.done(&["events"]).contains("turn"));
+        let refused = place.run(&["serve"]);
+        assert!(refused.code == 1 && refused.err.contains("Read-only file system"), "{refused:?}");
+        disk.remount("rw");
+    };
+    place.done(&["stop"]);
+    assert!(engine.ended().0.success());
+    look();
+    let engine = place.serve(&[]);
+    assert_eq!(place.done(&["send", "--wait", "say again"]), "again\n");
+    engine.kill();
+    look();
 }

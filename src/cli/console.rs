@@ -195,12 +195,14 @@ fn keymap(home: &Home) -> (KeyMap, Vec<String>) {
     }
 }
 
-/// Where standard error leads while the screen is up; none in a home that has no logs.
+/// Where standard error leads while the screen is up; none in a home that has no logs, or can't be written.
 fn errors_to(home: &Home) -> anyhow::Result<Option<File>> {
     let path = home.logs().join("stderr.log");
     match OpenOptions::new().append(true).create(true).mode(0o600).open(&path) {
         Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ReadOnlyFilesystem) => {
+            Ok(None)
+        }
         Err(error) => Err(anyhow::anyhow!("{}: {error}", path.display())),
     }
 }

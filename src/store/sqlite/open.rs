@@ -2,8 +2,10 @@
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -86,7 +88,11 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
 /// its lock the next foreign reader takes the log away from under the writer.
 pub(super) fn open_reader_again(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(path, &error))?;
+    let opened = match can_not_change(path) {
+        true => Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI),
+        false => Connection::open_with_flags(path, flags),
+    };
+    let connection = opened.map_err(|error| unopened(path, &error))?;
     connection.busy_timeout(Duration::from_secs(2)).map_err(|error| unopened(path, &error))?;
     check_version(path, &connection)?;
     check_schema(path, &connection)?;
@@ -95,6 +101,22 @@ pub(super) fn open_reader_again(path: &Path) -> Result<Connection> {
     set(path, &connection, "temp_store", "2")?;
     keep_statements(path, &connection)?;
     Ok(connection)
+}
+
+/// Whether nobody can write the file: it is on a read-only file system, where SQLite has no place for its locks, and
+/// all of it is in the file.
+fn can_not_change(path: &Path) -> bool {
+    let read_only = statvfs(path).is_ok_and(|about| about.f_flag.contains(StatVfsMountFlags::RDONLY));
+    read_only && !beside(path, "-wal").exists()
+}
+
+/// The name that tells SQLite so.
+fn immutable(path: &Path) -> String {
+    let encoded = path.as_os_str().as_bytes().iter().map(|byte| match byte {
+        b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => char::from(*byte).to_string(),
+        other => format!("%{other:02x}"),
+    });
+    format!("file:{}?immutable=1", encoded.collect::<String>())
 }
 
 /// Makes a new store. It is whole before it has its name, so that no crash leaves half of one.
