@@ -49,6 +49,12 @@ pub enum ClientError {
     /// The engine is gone: its process ended or the connection broke.
     #[error("the engine is gone: {0}")]
     Gone(String),
+    /// The engine is there and says nothing.
+    #[error("{}", silent(*.pid))]
+    Silent {
+        /// Its process, where that is known.
+        pid: Option<u32>,
+    },
     /// The engine failed to answer.
     #[error("{0}")]
     Failed(String),
@@ -62,4 +68,15 @@ pub enum ClientError {
         /// Ours.
         ours: u32,
     },
+}
+
+fn silent(pid: Option<u32>) -> String {
+    let (process, pid) = match pid {
+        Some(pid) => (format!("process {pid}"), pid.to_string()),
+        None => ("its process".to_owned(), "PID".to_owned()),
+    };
+    format!(
+        "the engine is there ({process}) and does not answer: it is stopped or stuck; `kill -CONT {pid}` lets a \
+         stopped one go on, `kill -KILL {pid}` ends a stuck one"
+    )
 }

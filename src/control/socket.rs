@@ -169,8 +169,10 @@ struct Greeted {
 async fn find(home: &Home, path: &Path) -> Result<Option<Greeted>, ClientError> {
     let deadline = Instant::now() + STARTING;
     loop {
-        if let Some(greeted) = greet(path).await? {
-            return Ok(Some(greeted));
+        match greet(path).await {
+            Ok(None) => {}
+            Err(ClientError::Silent { .. }) => return Err(ClientError::Silent { pid: owner_of(home).await }),
+            greeted => return greeted,
         }
         match owner::look(home).await {
             Ok(()) => return Ok(None),
@@ -178,6 +180,13 @@ async fn find(home: &Home, path: &Path) -> Result<Option<Greeted>, ClientError> 
             Err(LockError::Held(owner)) => return Err(ClientError::Failed(unreachable_words(path, owner))),
             Err(error) => return Err(ClientError::Failed(error.to_string())),
         }
+    }
+}
+
+async fn owner_of(home: &Home) -> Option<u32> {
+    match owner::look(home).await {
+        Err(LockError::Held(owner)) => owner.map(|owner| owner.pid),
+        _ => None,
     }
 }
 
@@ -209,8 +218,7 @@ async fn greet(path: &Path) -> Result<Option<Greeted>, ClientError> {
     let (read, write) = stream.into_split();
     let mut lines = FramedRead::new(read, Lines::up_to(MAX_RESPONSE_BYTES));
     let first = tokio::time::timeout(GREETING, next_message(&mut lines)).await;
-    let silent = |_| format!("it accepts connections but says nothing for {} s", GREETING.as_secs());
-    match first.map_err(silent).and_then(|message| message).map_err(ClientError::Gone)? {
+    match first.map_err(|_| ClientError::Silent { pid: None })?.map_err(ClientError::Gone)? {
         FromEngine::Hello(hello) if hello.protocol != PROTOCOL => {
             Err(ClientError::Version { theirs: hello.protocol, ours: PROTOCOL })
         }

@@ -325,3 +325,22 @@ fn the_card_of_a_second_stop_names_nobody_whose_turn_ended_in_the_first() {
     });
     assert!(screen.model.drained.is_empty(), "{:?}", screen.model.drained);
 }
+
+#[test]
+fn an_engine_that_is_silent_is_told_apart_from_one_that_is_gone() {
+    let mut screen = Screen::reached(vec![session("a", 1)], Reach::Attached { pid: 7 }, Access::Full);
+    screen.tell(Msg::EngineSilent(Some(noon())));
+    assert_eq!(header(&screen.model).engine, Engine::Attached(7));
+    assert_eq!(header(&screen.model).silent_since, Some(noon()));
+    assert!(
+        screen.told().contains("process 7") && screen.told().contains("does not answer"),
+        "{}",
+        screen.told()
+    );
+    screen.tell(Msg::EngineSilent(None));
+    assert_eq!(header(&screen.model).silent_since, None);
+    assert_eq!(screen.told(), "the engine answers again");
+    screen.tell(Msg::EngineSilent(Some(noon())));
+    screen.tell(Msg::EngineGone { reason: "connection closed".into(), at: screen.now });
+    assert_eq!(header(&screen.model).silent_since, None);
+}

@@ -7,7 +7,7 @@ use switchboard::console::app::enter_completes;
 use switchboard::console::app::focus::Pane;
 use switchboard::console::app::footer::footer;
 use switchboard::console::app::header::header;
-use switchboard::console::app::model::Access;
+use switchboard::console::app::model::{Access, Pastes};
 use switchboard::console::app::msg::{Effect, Failure, Msg, Reach};
 use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::agent::{AgentName, KnownAgent};
@@ -89,6 +89,19 @@ fn a_sent_message_is_acknowledged_at_once_and_then_truly() {
 }
 
 #[test]
+fn what_became_of_a_message_is_not_told_to_who_comes_back_later() {
+    let mut screen = Screen::on(vec![running(session("console", 1), 7), session("b", 2)]);
+    screen.press("i").types("hello").press("enter");
+    assert_eq!(screen.ack(), "sending…");
+    screen.press("esc j");
+    screen.commands.retain(|(_, command)| matches!(command, Command::Submit { .. }));
+    let ack = Ack::Next { interrupts: false, gate: Gate::Open };
+    screen.replies(Ok(Reply::Accepted { session: id(1), item: ItemId(9), ack }));
+    screen.press("k");
+    assert_eq!((screen.model.front.clone(), screen.ack()), (key("console"), String::new()));
+}
+
+#[test]
 fn a_refused_message_comes_back_into_the_composer_with_the_reason() {
     let mut screen = Screen::on(vec![session("console", 1)]);
     screen.types("hello").press("enter");
@@ -161,14 +174,22 @@ fn a_paste_over_the_list_becomes_a_draft_and_never_keys() {
 }
 
 #[test]
-fn keys_that_pour_into_a_list_are_dropped_with_a_notice() {
+fn where_pastes_come_as_keys_those_that_pour_into_a_list_are_dropped_with_a_notice() {
     let mut screen = Screen::on(vec![session("console", 1), session("other", 2)]);
+    screen.model.pastes = Pastes::AsKeys;
     screen.pours("jxqxqxq");
     assert!(screen.model.overlays.is_empty() && screen.acts().is_empty());
     assert!(screen.told().contains("dropped"), "{}", screen.told());
     screen.pours("jk");
     assert_eq!(screen.model.sessions.selected, 0);
     assert_eq!(screen.model.front, key("console"));
+}
+
+#[test]
+fn where_pastes_are_marked_keys_are_keys_however_fast_they_come() {
+    let mut screen = Screen::on((1..=9).map(|number| session(&format!("s{number}"), number)).collect());
+    screen.pours("jjjjjjjk");
+    assert_eq!(screen.model.sessions.selected, 6);
 }
 
 #[test]

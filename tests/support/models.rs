@@ -7,7 +7,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use switchboard::console::app::key::Key;
 use switchboard::console::app::keymap::KeyMap;
-use switchboard::console::app::model::Access;
+use switchboard::console::app::model::{Access, Pastes};
 use switchboard::console::app::msg::{MouseOwner, Reach};
 use switchboard::console::app::{Effect, Model, Msg, Start, start, update};
 use switchboard::console::ui::Ui;
@@ -192,6 +192,7 @@ impl Engine {
             reach: Reach::Here,
             access: Access::Full,
             mouse: MouseOwner::Console,
+            pastes: Pastes::Marked,
             size: (width, height),
             config_path: "~/.switchboard/config.toml".to_owned(),
         });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use switchboard::console::app::key::{Code, Key, sequence};
 use switchboard::console::app::keymap::KeyMap;
-use switchboard::console::app::model::{Access, Model, Start};
+use switchboard::console::app::model::{Access, Model, Pastes, Start};
 use switchboard::console::app::msg::{Effect, Failure, Measured, MouseOwner, Msg, Reach, Ticket, Timer};
 use switchboard::console::app::overlay::Overlay;
 use switchboard::console::app::{start, update};
@@ -155,6 +155,7 @@ impl Screen {
             reach,
             access,
             mouse: MouseOwner::Console,
+            pastes: Pastes::Marked,
             size: (80, 24),
             config_path: "/home/ana/.switchboard/config.toml".to_owned(),
         });

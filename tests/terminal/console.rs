@@ -186,6 +186,18 @@ fn a_paste_without_marks_sends_nothing_either() {
 }
 
 #[test]
+fn keys_that_come_all_at_once_are_keys_in_a_list_too() {
+    let place = Place::new();
+    let mut console = open(&place);
+    console.write("\x1b\x1b[19~");
+    console.wait_for("enter open");
+    assert!(!console.screen().contents().contains("[19~"), "{console}");
+    console.write("2345432345");
+    console.wait_for("[5 Log");
+    quit_from_anywhere(&mut console);
+}
+
+#[test]
 fn nothing_foreign_reaches_the_terminal() {
     let place = Place::new();
     let mut console = open(&place);
@@ -355,6 +367,25 @@ fn a_console_whose_engine_is_gone_says_so_and_can_start_one() {
     console.press("\x1b[19~");
     answer(&mut console, "ENGINE GONE", "s");
     console.wait_for("engine: here");
+    quit_from_anywhere(&mut console);
+}
+
+#[test]
+fn an_engine_whose_process_is_stopped_does_not_answer_and_is_not_gone() {
+    let place = Place::new();
+    let serve = place.serve(&[]);
+    let mut console = open(&place);
+    console.wait_for("attached pid");
+    serve.signal(Signal::STOP);
+    console.type_text("say late");
+    console.press(ENTER);
+    console.wait_for("ENGINE DOES NOT ANSWER since");
+    assert!(!console.screen().contents().contains("GONE"), "{console}");
+    let run = place.run(&["status"]);
+    assert!(run.err.contains(&format!("`kill -CONT {}` lets a stopped one go on", serve.pid())), "{run:?}");
+    serve.signal(Signal::CONT);
+    console.wait_gone("ENGINE DOES NOT ANSWER");
+    console.wait_for("agent  late");
     quit_from_anywhere(&mut console);
 }
 

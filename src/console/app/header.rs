@@ -21,6 +21,8 @@ pub struct Header {
     pub agent: String,
     /// How the engine is reached.
     pub engine: Engine,
+    /// Since when it does not answer, though it is there.
+    pub silent_since: Option<Time>,
     /// Whether the operator may change anything.
     pub access: Access,
     /// The operator's hold; its words are safe to show.
@@ -79,6 +81,7 @@ pub fn header(model: &Model) -> Header {
             Link::Gone { at, end: End::Lost, .. } => Engine::Gone(*at),
             Link::Gone { at, end: End::Stopped, .. } => Engine::Stopped(*at),
         },
+        silent_since: model.silent_since,
         access: model.access,
         hold: status.and_then(|status| status.held.clone()),
         release: locked(model).is_none().then(|| key_name(model, Action::Release)),

@@ -34,10 +34,21 @@ pub struct Start {
     pub access: Access,
     /// Who has the mouse at the start.
     pub mouse: MouseOwner,
+    /// How the terminal hands a paste over.
+    pub pastes: Pastes,
     /// Columns and rows.
     pub size: (u16, u16),
     /// Where a real agent is set up, for the first screen: the configuration file's path.
     pub config_path: String,
+}
+
+/// How a terminal hands a paste over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pastes {
+    /// Between marks.
+    Marked,
+    /// As keys, for all that is known.
+    AsKeys,
 }
 
 /// Whether the operator may change anything.
@@ -118,6 +129,8 @@ pub struct Model {
     pub access: Access,
     /// Whether the engine answers.
     pub link: Link,
+    /// Since when the engine does not answer, though its process is there.
+    pub silent_since: Option<Time>,
     /// Where a real agent is set up: the configuration file's path.
     pub config_path: String,
 
@@ -135,6 +148,8 @@ pub struct Model {
     pub long_lines: LongLines,
     /// Who has the mouse.
     pub mouse: MouseOwner,
+    /// How the terminal hands a paste over.
+    pub pastes: Pastes,
 
     /// How the engine stands and the header's counts; none until the first answer.
     pub overview: Option<Overview>,
@@ -211,6 +226,7 @@ impl Model {
             size: start.size,
             access: start.access,
             link: Link::Up(start.reach),
+            silent_since: None,
             config_path: start.config_path,
             view: View::Sessions,
             last_view: View::Sessions,
@@ -219,6 +235,7 @@ impl Model {
             times: TimeStyle::Absolute,
             long_lines: LongLines::Wrap,
             mouse: start.mouse,
+            pastes: start.pastes,
             overview: None,
             behind: None,
             sessions: SessionList::default(),

@@ -50,6 +50,8 @@ pub enum Msg {
         /// When.
         at: Time,
     },
+    /// Since when the engine has owed an answer without a word; none: it answers again.
+    EngineSilent(Option<Time>),
     /// Another minute, or the next step of something that moves (see [`super::Model::pace`]).
     Tick(Time),
     /// A timer that was asked for is due.

@@ -103,7 +103,9 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
     if is_newest(model, &sent) || refused {
         let composer = model.composers.entry(sent.key.clone()).or_default();
         let line = AckLine { words: one_line(&words).into_owned(), state, lasts };
-        composer.ack = (!line.words.is_empty()).then_some(line);
+        // Whoever went elsewhere meanwhile comes back when it may not be so any more.
+        let seen = refused || sent.key == model.front;
+        composer.ack = (seen && !line.words.is_empty()).then_some(line);
     }
     if sent.key == model.front {
         writing::save_draft(model);

@@ -6,6 +6,7 @@ use super::action::Action;
 use super::focus::{Focus, Pane, View};
 use super::key::{Code, Key, sequence_name};
 use super::keymap::{Context, Resolved};
+use super::model::Pastes;
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::Overlay;
 use super::text::TextField;
@@ -94,10 +95,10 @@ pub(super) fn key(model: &mut Model, key: Key, at: Time) {
 }
 
 /// In a command pane, printable keys that follow too fast are held back until it is known whether
-/// they are a paste: the keys of a person run without delay.
+/// they are a paste, where pastes come as keys: the keys of a person run without delay.
 fn key_in_command(model: &mut Model, key: Key, fast: bool, at: Time) {
     let may_be_pasted = key.types().is_some() || (key.code == Code::Enter && !model.memory.held.is_empty());
-    if fast && may_be_pasted {
+    if fast && may_be_pasted && model.pastes == Pastes::AsKeys {
         model.memory.held.push(key);
         model.effects.push(Effect::Timer { timer: Timer::Burst, at: at + BURST });
         return;

@@ -43,6 +43,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Replied { ticket, result } => replies::replied(model, ticket, result),
         Msg::Connected(reach) => connected(model, reach),
         Msg::EngineGone { reason, at } => gone(model, &reason, at),
+        Msg::EngineSilent(since) => silent(model, since),
         Msg::Tick(at) => tick(model, at),
         Msg::Fired(timer, at) => fired(model, timer, at),
         Msg::EditorClosed(Ok(text)) => writing::external_text(model, &text),
@@ -118,6 +119,7 @@ fn fired(model: &mut Model, timer: Timer, at: Time) {
 
 fn connected(model: &mut Model, reach: Reach) {
     model.link = Link::Up(reach);
+    model.silent_since = None;
     model.memory.engine_stopped = false;
     model.requests.forget();
     if matches!(model.card, Some(Card { kind: CardKind::Gone { .. }, .. })) {
@@ -129,8 +131,25 @@ fn connected(model: &mut Model, reach: Reach) {
     model.dirty = true;
 }
 
+/// The engine's process is there and says nothing, or does again.
+fn silent(model: &mut Model, since: Option<Time>) {
+    model.silent_since = since;
+    model.dirty = true;
+    let Link::Up(Reach::Attached { pid }) = model.link else { return };
+    match since {
+        Some(_) => {
+            let words = format!(
+                "the engine is there (process {pid}) and does not answer: it is stopped or stuck; what is sent waits for it"
+            );
+            model.tell(Tone::Warn, words);
+        }
+        None => model.tell(Tone::Info, "the engine answers again"),
+    }
+}
+
 fn gone(model: &mut Model, reason: &str, at: Time) {
     advance(model, at);
+    model.silent_since = None;
     if model.memory.quitting {
         model.effects.push(Effect::Quit(Leave::Stopped));
         return;

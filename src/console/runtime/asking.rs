@@ -35,6 +35,8 @@ const LONGEST_REST: Duration = Duration::from_secs(1);
 pub(super) struct Commands {
     queue: mpsc::Sender<Given>,
     replies: mpsc::Receiver<Msg>,
+    /// How many were given and not replied to.
+    out: usize,
     task: JoinHandle<()>,
 }
 
@@ -81,13 +83,14 @@ impl Commands {
                 }
             }
         });
-        Self { queue, replies, task }
+        Self { queue, replies, out: 0, task }
     }
 
     /// Gives a command; the message that answers it at once if it can't wait.
-    pub(super) fn give(&self, given: Given) -> Option<Msg> {
+    pub(super) fn give(&mut self, given: Given) -> Option<Msg> {
         let (Err(TrySendError::Full(given)) | Err(TrySendError::Closed(given))) = self.queue.try_send(given)
         else {
+            self.out += 1;
             return None;
         };
         let words = format!("not done: {MOST_COMMANDS} commands wait for the engine already; try again");
@@ -97,14 +100,22 @@ impl Commands {
     /// The next reply.
     pub(super) async fn reply(&mut self) -> Msg {
         match self.replies.recv().await {
-            Some(reply) => reply,
+            Some(reply) => {
+                self.out -= 1;
+                reply
+            }
             None => std::future::pending().await,
         }
     }
 
+    /// Whether one waits for its reply.
+    pub(super) fn are_out(&self) -> bool {
+        self.out > 0
+    }
+
     /// Waits until all that was given is carried out, but no longer than `patience`.
     pub(super) async fn finish(self, patience: Duration) {
-        let Self { queue, mut replies, mut task } = self;
+        let Self { queue, mut replies, mut task, .. } = self;
         drop(queue);
         let all = async { while replies.recv().await.is_some() {} };
         if tokio::time::timeout(patience, all).await.is_err() {
@@ -170,6 +181,11 @@ impl Questions {
         (*used).checked_sub(REST * SOON_AT_ONCE).unwrap_or(now).max(now)
     }
 
+    /// Whether one waits for its answer.
+    pub(super) fn are_out(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
     /// When the next one has rested.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.later.iter().map(|later| later.due).min()
@@ -229,7 +245,9 @@ fn failure(error: &ClientError) -> Failure {
     match error {
         ClientError::Refused(_) | ClientError::NoEngine => Failure::Refused(words),
         ClientError::Gone(_) => Failure::Gone(words),
-        ClientError::Failed(_) | ClientError::Version { .. } => Failure::Failed(words),
+        ClientError::Silent { .. } | ClientError::Failed(_) | ClientError::Version { .. } => {
+            Failure::Failed(words)
+        }
     }
 }
 
@@ -311,7 +329,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_command_that_can_not_wait_is_refused_with_the_reason() {
         let (_, client) = slow(Duration::from_secs(60));
-        let commands = Commands::start();
+        let mut commands = Commands::start();
         for number in 0..MOST_COMMANDS as u64 {
             assert!(commands.give(hold(&client, number)).is_none());
         }
@@ -325,7 +343,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn leaving_waits_for_the_commands_on_their_way() {
         let (engine, client) = slow(Duration::from_millis(100));
-        let commands = Commands::start();
+        let mut commands = Commands::start();
         for number in 0..3 {
             commands.give(hold(&client, number));
         }

@@ -13,6 +13,7 @@ use super::asking::{Commands, Questions};
 use super::engines::{Reached, listen, reach};
 use super::front::{Front, Manner};
 use super::moving::Moving;
+use super::silence::{News, Silence};
 use super::timers::Timers;
 use super::{ConsoleError, ConsoleOptions, Ended, Engines};
 use crate::config::Mouse;
@@ -20,11 +21,11 @@ use crate::config::{Bell, DesktopNotification};
 use crate::console::app::msg::{Measured, MouseOwner, Pace, Tone};
 use crate::console::app::{self, Model, Msg, Start};
 use crate::console::tty::editor::{Edited, Editing};
-use crate::console::tty::{Arrived, Reason, Signal, Signals, TtyError};
+use crate::console::tty::{Arrived, Reason, Signal, Signals, TtyError, pastes_of_terminal};
 use crate::console::ui::Ui;
 use crate::console::ui::glyphs::GlyphSet;
 use crate::console::ui::theme::{Colours, Theme};
-use crate::control::Client;
+use crate::control::{self, Client};
 use crate::domain::api::Update;
 use crate::domain::recovery::AfterStop;
 
@@ -58,6 +59,7 @@ pub(super) struct Console {
     pub(super) measured: Measured,
     pub(super) next_minute: Instant,
     pub(super) moving: Moving,
+    pub(super) silence: Silence,
 }
 
 /// Whether the engine stops.
@@ -95,6 +97,7 @@ impl Console {
             reach: reach(&client),
             access: options.access,
             mouse: owner(options.mouse),
+            pastes: pastes_of_terminal(),
             size: front.size(),
             config_path: options.config_path,
         });
@@ -121,6 +124,7 @@ impl Console {
             measured: Measured::default(),
             next_minute: minute_from_now(),
             moving: Moving::default(),
+            silence: Silence::default(),
         };
         console.perform(effects)?;
         for notice in options.notices.into_iter().chain(no_theme) {
@@ -157,7 +161,12 @@ impl Console {
         if self.ended.is_some() {
             return Ok(());
         }
-        match self.next().await {
+        let woken = self.next().await;
+        if matches!(woken, Woken::Message(..) | Woken::Update(_)) {
+            let news = self.silence.heard();
+            self.tell_silence(news)?;
+        }
+        match woken {
             Woken::Input(Some(input)) => self.handle_inputs(input),
             Woken::Input(None) => self.terminal_gone(),
             Woken::Signal(signal) => self.handle_signal(signal),
@@ -201,7 +210,7 @@ impl Console {
         let frame = self.front.as_ref().and_then(Front::due);
         let motion = self.moving.next().filter(|_| self.front.is_some());
         let question = self.questions.next_due().map(tokio::time::Instant::into_std);
-        [frame, motion, self.timers.next(), question]
+        [frame, motion, self.timers.next(), question, self.silence.due()]
             .into_iter()
             .flatten()
             .fold(self.next_minute, Instant::min)
@@ -212,6 +221,10 @@ impl Console {
         for timer in self.timers.take_due(now) {
             self.tell(Msg::Fired(timer, Utc::now()), Reason::Event)?;
         }
+        let owes = matches!(self.client.reach(), control::Reach::Attached { .. })
+            && (self.questions.are_out() || self.commands.are_out());
+        let news = self.silence.look(owes, now);
+        self.tell_silence(news)?;
         let minute = self.next_minute <= now;
         let motion = self.moving.take_due(now);
         if minute {
@@ -221,6 +234,15 @@ impl Console {
             return self.tell(Msg::Tick(Utc::now()), Reason::Event);
         }
         Ok(())
+    }
+
+    fn tell_silence(&mut self, news: Option<News>) -> Result<(), ConsoleError> {
+        let since = match news {
+            Some(News::Silent(long)) => Some(Utc::now() - long),
+            Some(News::Heard) => None,
+            None => return Ok(()),
+        };
+        self.tell(Msg::EngineSilent(since), Reason::Key)
     }
 
     fn draw_if_due(&mut self, now: Instant) -> Result<(), ConsoleError> {

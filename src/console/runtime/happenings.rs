@@ -6,6 +6,7 @@ use super::asking::From;
 use super::console::{Console, Stop, mouse};
 use super::engines::{Reached, reach};
 use super::front::Front;
+use super::silence::Silence;
 use super::{ConsoleError, Ended};
 use crate::console::app::Msg;
 use crate::console::app::key::Key;
@@ -202,6 +203,7 @@ impl Console {
 
     pub(super) fn engine_gone(&mut self) -> Result<(), ConsoleError> {
         self.updates = None;
+        self.silence = Silence::default();
         if matches!(self.stop, Stop::Asked(_)) && self.client.reach() == control::Reach::Here {
             self.ended = Some(Ended::Left(Leave::Stopped));
             return Ok(());

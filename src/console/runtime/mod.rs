@@ -11,6 +11,7 @@ mod engines;
 mod front;
 mod happenings;
 mod moving;
+mod silence;
 mod timers;
 
 use std::fs::File;

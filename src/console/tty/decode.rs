@@ -18,6 +18,7 @@ use crate::console::app::msg::MouseAct;
 /// The most that one paste may hold. A bigger one is refused whole, with its size.
 const MAX_PASTE_BYTES: usize = 8 * 1024 * 1024;
 
+const ESC: u8 = 0x1b;
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
@@ -133,9 +134,12 @@ impl Decoder {
             }
             Found::No => (bytes, &[][..]),
         };
-        self.parse(keys, More::Maybe, to);
+        // An ESC that another one follows is the key: what the other begins is a sequence of its own.
+        for keys in keys.chunk_by(|one, next| [*one, *next] != [ESC, ESC]) {
+            self.parse(keys, if keys.ends_with(&[ESC]) { More::No } else { More::Maybe }, to);
+        }
         let tail = &bytes[bytes.len().saturating_sub(64)..];
-        self.open_escape = rest.is_empty() && tail.contains(&0x1b);
+        self.open_escape = rest.is_empty() && tail.contains(&ESC);
         rest
     }
 
@@ -362,6 +366,19 @@ mod tests {
     fn a_sequence_torn_between_two_reads_is_one_key() {
         assert_eq!(decode(&[b"\x1b", b"[1;5", b"H"]), [named("ctrl-home")]);
         assert_eq!(decode(&["日".as_bytes().split_at(1).0, "日".as_bytes().split_at(1).1]), [named("日")]);
+    }
+
+    #[test]
+    fn esc_and_the_key_right_after_it_are_two_keys() {
+        for (key, name) in [("\x1b[19~", "F8"), ("\x1bOP", "F1"), ("\x1b[A", "up"), ("\x1b", "esc")] {
+            let bytes = format!("\x1b{key}");
+            let expected = [named("esc"), named(name)];
+            assert_eq!(decode(&[bytes.as_bytes()]), expected, "{name}");
+            assert_eq!(decode(&[b"\x1b", key.as_bytes()]), expected, "{name}, torn");
+            assert_eq!(decode(&[&bytes.as_bytes()[..2], &bytes.as_bytes()[2..]]), expected, "{name}, torn");
+        }
+        let pasted = decode(&[b"\x1b\x1b[200~one\x1b[201~"]);
+        assert_eq!(pasted, [named("esc"), Input::Paste("one".to_owned())]);
     }
 
     #[test]

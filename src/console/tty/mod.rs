@@ -14,6 +14,7 @@ mod frames;
 mod guard;
 mod hangup;
 mod output;
+mod pastes;
 mod reader;
 pub mod ring;
 mod sequences;
@@ -26,6 +27,7 @@ pub use frames::{Limiter, Reason};
 pub use guard::{Screen, ScreenOptions, owning_panics};
 pub use hangup::lead_streams_away;
 pub use output::Output;
+pub use pastes::pastes_of_terminal;
 pub use reader::{Arrived, Reader};
 pub use signals::{Signal, Signals, stop_this_process};
 

@@ -73,6 +73,10 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
         }
         Engine::Here | Engine::Attached(_) | Engine::StoreOnly => {}
     }
+    if let Some(since) = header.silent_since {
+        let words = format!("ENGINE DOES NOT ANSWER since {}", second(since, model.zone));
+        parts.push((words, Role::NeedsYou));
+    }
     if let Some(trouble) = &header.trouble {
         let since = minute(trouble.since, model.zone);
         parts.push((format!("! STORE: nothing kept since {since}: {}", trouble.why), Role::NeedsYou));
