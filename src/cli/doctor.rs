@@ -69,10 +69,7 @@ impl Doctor {
         // Opening the store would take away what tells an engine's start of the damage.
         match (runs, log(&context.home)) {
             (Runs::No, Some(damage)) => findings.push(damage),
-            _ => {
-                findings.extend(other_scheduler(context, &config).await);
-                findings.push(store(context, &config).await);
-            }
+            _ => findings.extend(store(context, &config).await),
         }
         findings.extend(agents(context, &config).await);
         findings.push(terminal());
@@ -180,8 +177,7 @@ fn jobs(home: &Home, config: &Config) -> Vec<Finding> {
 }
 
 /// What engines have seen of the scheduled tasks over days: another scheduler on the same file.
-async fn other_scheduler(context: &Context, config: &Config) -> Option<Finding> {
-    let store = StoreOnly::open(&context.home, config.clone()).ok()?;
+async fn other_scheduler(store: &StoreOnly) -> Option<Finding> {
     let Ok(Answer::Alerts(alerts)) = store.query(Query::Alerts { limit: usize::MAX }).await else {
         return None;
     };
@@ -220,13 +216,17 @@ fn log(home: &Home) -> Option<Finding> {
     }
 }
 
-async fn store(context: &Context, config: &Config) -> Finding {
-    let path = context.home.state_db();
-    let examined = match StoreOnly::open(&context.home, config.clone()) {
-        Ok(store) => store.examine().await,
-        Err(error) => return Finding::fail("store", error.to_string()),
+async fn store(context: &Context, config: &Config) -> Vec<Finding> {
+    let store = match StoreOnly::open(&context.home, config.clone()) {
+        Ok(store) => store,
+        Err(error) => return vec![Finding::fail("store", error.to_string())],
     };
-    match examined {
+    let sound = soundness(&store, &context.home.state_db()).await;
+    other_scheduler(&store).await.into_iter().chain([sound]).collect()
+}
+
+async fn soundness(store: &StoreOnly, path: &Path) -> Finding {
+    match store.examine().await {
         Ok(None) => Finding::ok("store", "nothing is kept yet"),
         Ok(Some(damage)) if damage.is_empty() => Finding::ok("store", format!("{} is sound", path.display())),
         Ok(Some(damage)) => {

@@ -230,14 +230,14 @@ impl Reading<'_> {
         (section, agent): (&str, Option<&'t str>),
         named: &mut Vec<NamedTable<'t>>,
     ) {
-        for (name, table) in tables {
+        for (name, value) in tables {
             let key = format!("{section}.{}", excerpt(name.get_ref()));
             if !of.names.allow(name.get_ref()) {
-                let (allowed, near) = (of.names.allowed(), of.names.near(name.get_ref()));
-                let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-                let what = format!("{key}: tables of {section} are named by {allowed}{hint}");
+                let near = of.names.near(name.get_ref());
+                let hint = near.map(|meant| format!("; did you mean {meant:?}?")).unwrap_or_default();
+                let what = format!("{key}: tables of {section} are named by {}{hint}", of.names.allowed());
                 self.problem(name.span().start, what);
-            } else if let Some(table) = self.section(name, table, &key, &key) {
+            } else if let Some(table) = self.section(name, value, &key, &key) {
                 let mut found = NamedTable { of, name: name.get_ref(), agent, values: Values::new() };
                 self.collect_overrides(table, (&key, ""), &mut found, named);
                 named.push(found);
@@ -245,20 +245,20 @@ impl Reading<'_> {
         }
     }
 
-    /// Finds what a named table sets, or a section in it that is written as `key` and stands at `place`, with the
-    /// tables that are named in it, and tells of every unknown name.
+    /// Finds what a named table sets, or a section in it, with the tables that are named in it, and tells of every
+    /// unknown name. It is written as `written`; the places of its settings begin with `prefix`.
     fn collect_overrides<'t>(
         &mut self,
         table: &'t DeTable<'t>,
-        (key, place): (&str, &str),
+        (written, prefix): (&str, &str),
         found: &mut NamedTable<'t>,
         named: &mut Vec<NamedTable<'t>>,
     ) {
         let of = found.of;
         let places = || of.overridden().filter_map(|setting| of.place_of(setting));
         for (name, value) in table {
-            let key = format!("{key}.{}", name.get_ref());
-            let place = format!("{place}{}", name.get_ref());
+            let key = format!("{written}.{}", name.get_ref());
+            let place = format!("{prefix}{}", name.get_ref());
             let below = format!("{place}.");
             if let Some(setting) = of.overridden().find(|setting| of.place_of(setting) == Some(&place)) {
                 found.values.insert(setting.key, value);
@@ -271,15 +271,9 @@ impl Reading<'_> {
                     self.collect_overrides(inner, (&key, &below), found, named);
                 }
             } else {
-                let (section, _) = place.rsplit_once('.').map_or(("", ""), |(section, name)| (section, name));
-                let beside = places().filter_map(|known| match section {
-                    "" => known.split('.').next(),
-                    section => known.strip_prefix(section)?.strip_prefix('.'),
-                });
-                let near = nearest(name.get_ref(), beside);
-                let near = near
-                    .map(|near| format!("{}.{near}", key.rsplit_once('.').map_or("", |(table, _)| table)));
-                self.unknown(name.span().start, &key, near);
+                let beside = places().filter_map(|known| known.strip_prefix(prefix)?.split('.').next());
+                let meant = nearest(name.get_ref(), beside).map(|near| format!("{written}.{near}"));
+                self.unknown(name.span().start, &key, meant);
             }
         }
     }
@@ -422,19 +416,15 @@ impl Reading<'_> {
         else {
             return;
         };
-        let mut known: Vec<&str> = config.agents.keys().map(AgentName::as_str).collect();
-        known.push(AgentName::DEFAULT);
+        let roster = config.roster();
         for (platform, agent) in platforms {
-            let Some(name) = agent.get_ref().as_str().filter(|name| !known.contains(name)) else { continue };
-            let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near:?}?"));
-            let what = format!(
-                "agent.platforms.{} = {:?}: there is no such agent, [agents] has {}{}",
-                platform.get_ref(),
-                excerpt(name),
-                known.join(", "),
-                hint.unwrap_or_default()
-            );
-            self.problem(agent.span().start, what);
+            let named = agent.get_ref().as_str().and_then(|name| name.parse::<AgentName>().ok());
+            if let Some(Err(unknown)) = named.map(|name| roster.find(&name)) {
+                self.problem(
+                    agent.span().start,
+                    format!("agent.platforms.{}: {unknown}", platform.get_ref()),
+                );
+            }
         }
     }
 

@@ -808,21 +808,28 @@ fn item_list(items: &[ItemId]) -> String {
     }
 }
 
+/// `a, b and 3 more`: as many of several as one line has room for.
+pub fn some_of(names: impl IntoIterator<Item = impl fmt::Display>, most: usize) -> String {
+    let mut names = names.into_iter();
+    let shown: Vec<String> = names.by_ref().take(most).map(|name| name.to_string()).collect();
+    let shown = shown.join(", ");
+    match names.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// The first words of a text, on one line, for events and lists.
 pub fn excerpt(text: &str) -> String {
-    const MAX_CHARS: usize = 80;
-    let mut words = text.split_whitespace();
-    let mut line = String::new();
-    for word in &mut words {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        if let Some((cut, _)) = line.char_indices().nth(MAX_CHARS) {
-            line.truncate(cut);
-            line.push('…');
-            return line;
-        }
+    excerpt_of(text, 80)
+}
+
+/// The same with so many characters.
+pub fn excerpt_of(text: &str, most_chars: usize) -> String {
+    let mut chars = text.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars);
+    let mut line: String = chars.by_ref().take(most_chars).collect();
+    if chars.next().is_some() {
+        line.push('…');
     }
     line
 }
@@ -838,6 +845,14 @@ mod tests {
         assert_eq!(excerpt(""), "");
         assert_eq!(excerpt(&"x".repeat(80)), "x".repeat(80));
         assert_eq!(excerpt(&"ü".repeat(81)), format!("{}…", "ü".repeat(80)));
+        assert_eq!([3, 4, 5].map(|most| excerpt_of("a b c", most)), ["a b…", "a b …", "a b c"]);
+    }
+
+    #[test]
+    fn of_many_some_are_named_and_the_others_counted() {
+        assert_eq!(some_of([] as [&str; 0], 2), "");
+        assert_eq!(some_of(["a", "b"], 2), "a, b");
+        assert_eq!(some_of(["a", "b", "c", "d"], 2), "a, b and 2 more");
     }
 
     #[test]

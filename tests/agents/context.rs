@@ -183,7 +183,8 @@ async fn told_by_the_server() {
     let played = late(14).play(&*backend).await;
     assert_eq!(played.text(), "fine");
     assert_eq!(shortened(&played).len(), 1);
-    let Found::Good(found) = backend.check().await.unwrap() else { panic!("the model is listed") };
+    let checked = build(&settings(&server, None)).check().await.unwrap();
+    let Found::Good(found) = checked else { panic!("the model is listed") };
     assert!(found.ends_with("1000 tokens at once"), "{found}");
 }
 

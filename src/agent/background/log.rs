@@ -5,8 +5,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::super::utf8::LossyDecoder;
-
 /// The most bytes of one output; where it grows beyond them the older half goes.
 pub(super) const LOG_BYTES: u64 = 1024 * 1024;
 /// Told where the older half went.
@@ -61,8 +59,7 @@ pub(super) fn empty(path: &Path) -> io::Result<File> {
 /// Where the file can't be read.
 pub fn newest_lines(path: &Path, most_chars: usize) -> io::Result<String> {
     let bytes = fs::read(path)?;
-    let mut decoder = LossyDecoder::default();
-    let text = format!("{}{}", decoder.push(&bytes), decoder.finish());
+    let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_end_matches('\n');
     let chars = text.chars().count();
     if chars <= most_chars {

@@ -19,7 +19,8 @@ impl Connection {
             }
             None => format!("{server} answers; it does not say which models it has"),
         };
-        let window = match self.window(key.as_ref()).await {
+        self.take_window(&list);
+        let window = match self.window_told() {
             Some(window) => format!("{window} tokens at once"),
             None => format!(
                 "it does not say how many tokens the model takes at once ({}), so no conversation is sent shorter in time",

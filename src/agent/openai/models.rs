@@ -64,14 +64,17 @@ impl Connection {
         }
         if let Told::NotAsked = self.window.told() {
             match self.models(key).await {
-                Ok(list) => {
-                    self.window.keep(window(&list, &self.config.model).map_or(Told::Nothing, Told::Tokens))
-                }
+                Ok(list) => self.take_window(&list),
                 Err(Trouble::Passing { .. }) => {}
                 Err(_) => self.window.keep(Told::Nothing),
             }
         }
         self.window_told()
+    }
+
+    /// Takes in what a list of models tells of it.
+    pub(super) fn take_window(&self, list: &Value) {
+        self.window.keep(window(list, &self.config.model).map_or(Told::Nothing, Told::Tokens));
     }
 
     /// The same, without asking.

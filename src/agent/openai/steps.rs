@@ -33,9 +33,9 @@ pub(super) async fn take(
     let key = connection.keys.read()?;
     let history = std::mem::take(&mut turn.history);
     let talk = Talk::new(connection.config.system_prompt.as_deref(), history, &turn.message);
-    let (ids, said, spent) = (HashSet::new(), Said::Nothing, Spent::default());
+    let (ids, said, used) = (HashSet::new(), Said::Nothing, Usage::default());
     let gave_up = false;
-    let steps = Steps { connection, tools, turn, key, output, talk, measured, spent, gave_up, ids, said };
+    let steps = Steps { connection, tools, turn, key, output, talk, measured, used, gave_up, ids, said };
     steps.take().await
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Steps<'a> {
     /// What the last request took.
     pub(super) measured: &'a mut Option<Measured>,
     /// What the turn has used so far.
-    spent: Spent,
+    pub(super) used: Usage,
     /// Whether a summary could not be made in this turn: it is not tried again.
     pub(super) gave_up: bool,
     /// The ids of the calls so far.
@@ -78,7 +78,9 @@ impl Steps<'_> {
                 return self.close(&answer).await;
             }
             self.carry_out(answer).await?;
-            if let Some(reached) = self.turn.allowance.and_then(|allowance| allowance.reached(self.spent)) {
+            if let Some(reached) =
+                self.turn.allowance.and_then(|allowance| allowance.reached(Spent::from(&self.used)))
+            {
                 let words =
                     format!("\n[held: {} is reached; what is not done is left as it is]", reached.words());
                 self.tell(AgentEvent::Text(words)).await;
@@ -121,20 +123,13 @@ impl Steps<'_> {
         let estimate = self.estimate(offered);
         let body = Body::new(&self.connection.config, self.talk.messages(), offered);
         let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
-        self.spend(answer.usage);
+        self.used.add(&answer.usage.unwrap_or_default());
         if let Some(Usage { input: tokens @ 1.., .. }) = answer.usage {
             *self.measured = Some(Measured { tokens, estimate });
             self.tell(AgentEvent::Context(ContextUse { tokens, window: self.connection.window_told() }))
                 .await;
         }
         Ok(answer)
-    }
-
-    /// Counts what an answer took against what the turn may use.
-    pub(super) fn spend(&mut self, usage: Option<Usage>) {
-        let used = usage.as_ref().map(Spent::from).unwrap_or_default();
-        self.spent.tokens = self.spent.tokens.saturating_add(used.tokens);
-        self.spent.cost = self.spent.cost.saturating_add(used.cost);
     }
 
     /// Carries the calls of an answer out, one after the other. Each is told before it acts.

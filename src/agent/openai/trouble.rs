@@ -13,6 +13,7 @@ use super::retry;
 use super::server::Server;
 use crate::agent::AgentError;
 use crate::config::OpenAiConfig;
+use crate::domain::event::excerpt_of;
 
 const SHOWN_CHARS: usize = 300;
 const READ_BYTES: usize = 64 * 1024;
@@ -176,11 +177,7 @@ pub(super) fn innermost(error: &dyn Error) -> String {
 /// A text of the server for an error: one line, not long, without the key.
 pub(super) fn told(text: &str, key: Option<&Key>) -> String {
     let text = key.map_or_else(|| text.to_owned(), |key| key.redact(text));
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
-    }
+    excerpt_of(&text, SHOWN_CHARS)
 }
 
 fn key_places(config: &OpenAiConfig) -> String {

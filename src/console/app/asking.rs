@@ -93,13 +93,11 @@ fn ask_in_drain(model: &mut Model, drain: &Drain) {
             Waited::names(&drain.waits_for)
         ),
     };
-    let goes_on = match model.link {
-        Link::Up(Reach::Here) => "Left, it goes on with that in this terminal, without a screen.",
-        _ => "Left, it goes on with that elsewhere.",
-    };
-    let deed = match model.link {
-        Link::Up(Reach::Here) => Deed::LeaveRunning,
-        _ => Deed::Detach,
+    let (goes_on, deed) = match model.link {
+        Link::Up(Reach::Here) => {
+            ("Left, it goes on with that in this terminal, without a screen.", Deed::LeaveRunning)
+        }
+        _ => ("Left, it goes on with that elsewhere.", Deed::Detach),
     };
     let mut buttons = vec![button("cancel", Action::No, Deed::Nothing), button(leave, Action::Yes, deed)];
     // What was cut can't be made undone.

@@ -13,6 +13,7 @@ use super::{Model, answers, cron, writing};
 use crate::domain::api::{CronHealth, Doing, EngineStatus, Piece, Update, Waited};
 use crate::domain::cron::{CONSOLE, DeliveryState, JobEvent};
 use crate::domain::event::{Event, EventKind, count};
+use crate::domain::id::TurnId;
 use crate::domain::sanitize::one_line;
 
 pub(super) fn update(model: &mut Model, update: Update) {
@@ -94,10 +95,15 @@ fn is_of_alerts(kind: &EventKind) -> bool {
     )
 }
 
-fn take_doing(model: &mut Model, doing: &Doing) {
+/// A turn said something just now.
+fn note_said(model: &mut Model, turn: TurnId) {
     let now = model.now;
     let listed = model.sessions.rows.iter_mut().chain(model.sessions.thawed.iter_mut().flatten());
-    listed.chain(&mut model.front_row).for_each(|row| row.said(doing.turn, now));
+    listed.chain(&mut model.front_row).for_each(|row| row.said(turn, now));
+}
+
+fn take_doing(model: &mut Model, doing: &Doing) {
+    note_said(model, doing.turn);
     if model.conversation.session.as_ref() == Some(&doing.session) && model.conversation.loaded {
         model.conversation.take_doing(doing);
         model.dirty |= model.view == View::Sessions;
@@ -105,9 +111,7 @@ fn take_doing(model: &mut Model, doing: &Doing) {
 }
 
 fn take_piece(model: &mut Model, piece: &Piece) {
-    let now = model.now;
-    let listed = model.sessions.rows.iter_mut().chain(model.sessions.thawed.iter_mut().flatten());
-    listed.chain(&mut model.front_row).for_each(|row| row.said(piece.turn, now));
+    note_said(model, piece.turn);
     if model.conversation.session.as_ref() != Some(&piece.session) {
         return;
     }

@@ -16,6 +16,7 @@ use crate::console::app::words::{clock, count, running};
 use crate::console::app::{Model, card_buttons, card_title};
 use crate::domain::Time;
 use crate::domain::api::{Drain, Report, Waited};
+use crate::domain::event::some_of;
 use crate::domain::recovery::AfterStop;
 use crate::domain::session::SessionState;
 
@@ -25,6 +26,8 @@ const LABEL: usize = 11;
 const SILENT_FROM_SECONDS: i64 = 10;
 /// The most turns that the drain's card names.
 const MOST_TURNS: usize = 6;
+/// The most that it names of what ended since.
+const MOST_DONE: usize = 3;
 
 pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, card: &Card) {
     if card.hidden {
@@ -110,7 +113,7 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let button_rows = card::button_rows(&buttons, width.saturating_sub(text::width(&lead)));
     let named = drain.waits_for.len().min(MOST_TURNS);
     let hidden = drain.waits_for.len() - named;
-    let done = done_words(&model.drained);
+    let done = some_of(model.drained.iter().map(Waited::name), MOST_DONE);
     let done_rows = usize::from(!done.is_empty());
     let missed = missed_words(model, drain);
     let height =
@@ -163,16 +166,6 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
 fn missed_words(model: &Model, drain: &Drain) -> Option<String> {
     let (job, slot) = model.cron.next_slot().filter(|_| drain.then == AfterStop::End)?;
     Some(format!("{} {} is missed, unless it starts again by then", job.row.name, clock(model, slot)))
-}
-
-/// Whose turns ended since: as many names as one line has room for.
-fn done_words(done: &[Waited]) -> String {
-    const MOST: usize = 3;
-    let shown = Waited::names(&done[..done.len().min(MOST)]);
-    match done.len().saturating_sub(MOST) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
 }
 
 fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, index: usize) {

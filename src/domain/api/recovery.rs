@@ -4,12 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::Time;
 use crate::domain::cron::JobId;
-use crate::domain::event::count;
+use crate::domain::event::{count, some_of};
 use crate::domain::id::{RunId, SessionId, SessionKey};
 use crate::domain::marker::Marker;
 use crate::domain::queue::ordinal;
 use crate::domain::recovery::{BootGuard, LastExit, RecoveryState, Uncleanness, Verdict};
 use crate::domain::sanitize::one_line;
+
+/// So many jobs are named in one line.
+const MOST_JOBS: usize = 5;
 
 /// The history of starts, and the sessions of one of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -179,7 +182,7 @@ impl StartRow {
             1 => Some(format!("1 session was cut off or active: {}.", self.counts())),
             n => Some(format!("{n} sessions were cut off or active: {}.", self.counts())),
         };
-        let jobs = names(&self.cut_jobs);
+        let jobs = some_of(&self.cut_jobs, MOST_JOBS);
         let runs = match self.cut_jobs.len() {
             0 => None,
             1 => Some(format!("1 run of a job was cut off and is not repeated: {jobs}.")),
@@ -222,16 +225,6 @@ impl RecoveryPage {
         for row in &mut self.sessions {
             row.state = row.state.clone().at(now);
         }
-    }
-}
-
-/// The jobs by name, as many as one line has room for.
-fn names(jobs: &[JobId]) -> String {
-    const MOST: usize = 5;
-    let shown = jobs.iter().take(MOST).map(JobId::as_str).collect::<Vec<_>>().join(", ");
-    match jobs.len().saturating_sub(MOST) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
     }
 }
 

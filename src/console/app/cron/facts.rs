@@ -8,7 +8,11 @@ use crate::console::app::typing::key_name;
 use crate::console::app::words::{clock, count, second};
 use crate::domain::api::JobState;
 use crate::domain::cron::{Definition, Execution, ExecutionState, Misfire, Overlap, Paused, SessionMode};
+use crate::domain::event::excerpt_of;
 use crate::domain::sanitize::one_line;
+
+/// A detail has room for no more of a text.
+const MOST_CHARS: usize = 2000;
 
 /// What a job is, beside its row: what its definition says, its next slots and what to know of them.
 pub fn definition(model: &Model, job: &Job, detail: Option<&Detail>) -> Vec<Fact> {
@@ -133,7 +137,7 @@ fn slots(model: &Model, job: &Job, detail: &Detail) -> String {
 
 /// What it is for, what it does it with, and who gets the result.
 fn purpose(written: &Definition) -> Vec<Fact> {
-    let safe = |text: &str| one_line(&beginning(text)).into_owned();
+    let safe = |text: &str| one_line(&excerpt_of(text, MOST_CHARS)).into_owned();
     let list = |texts: &[String]| texts.iter().map(|text| safe(text)).collect::<Vec<_>>().join(", ");
     let mut facts: Vec<Fact> = Vec::new();
     facts.extend(written.description.as_deref().map(|text| ("for", safe(text))));
@@ -151,13 +155,6 @@ fn purpose(written: &Definition) -> Vec<Fact> {
     }
     facts.push(("delivers to", targets(written)));
     facts
-}
-
-/// As much of a text as a detail may have room for.
-fn beginning(text: &str) -> String {
-    const MOST: usize = 2000;
-    let begin: String = text.chars().take(MOST).collect();
-    begin.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Who gets the result of a job; safe to show.

@@ -126,7 +126,7 @@ fn schedule(job: &Job) -> &str {
 
 /// The next slot that will be taken.
 fn next_slot(model: &Model, job: &Job) -> Option<String> {
-    job.row.next.filter(|_| job.row.paused.is_none()).map(|at| slot(model, at))
+    job.row.next.map(|at| slot(model, at))
 }
 
 /// `14:30  in 28 min`, in the style that is set, the slot in so many cells; empty where no slot will be taken.
