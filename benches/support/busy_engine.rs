@@ -63,6 +63,7 @@ impl BusyEngine {
         let (store, feed) = Store::open(&home.state_db(), Patience::default()).unwrap();
         let config = parse("", Path::new("config.toml")).unwrap().config;
         let parts = Parts {
+            keys: config.keys(),
             spending: switchboard::config::SpendingConfig::default(),
             store,
             feed,
@@ -84,7 +85,6 @@ impl BusyEngine {
             timezone: chrono_tz::UTC,
             cron: config.cron,
             home: home.clone(),
-            key_variables: vec![config.agent.openai.api_key_env],
             keeper: env!("CARGO_BIN_EXE_switchboard").into(),
         };
         let engine = runtime.block_on(Engine::start(parts, StartUp::Run)).unwrap();

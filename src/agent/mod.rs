@@ -11,6 +11,7 @@ mod ask;
 pub mod background;
 mod command;
 mod doing;
+mod kept;
 mod openai;
 mod practice;
 mod process;
@@ -26,11 +27,11 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{AgentConfig, BackendKind, Keys, Section};
+use crate::config::{AgentConfig, BackendKind, Keys, Secrets, Section};
 use crate::domain::Time;
 use crate::domain::history::Step;
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
-use crate::domain::plan::Plan;
+use crate::domain::plan::{Plan, PlanEntry};
 use crate::domain::session::{AgentSession, ContextUse, Usage};
 use crate::domain::spending::Allowance;
 use crate::domain::talk::Shortened;
@@ -39,6 +40,7 @@ pub use agents::Agents;
 pub use alert_command::{AlertCommand, NotTold};
 pub use ask::{Approvals, Ask, Asked, BackgroundCalls, Jobs, NewCall, NewJob, NewQuestion, Unanswered};
 pub use doing::Doing;
+pub use kept::Kept;
 pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };
@@ -148,12 +150,16 @@ pub struct Turn {
     pub message: String,
     /// What it may use before a daily limit is reached; none where nothing limits it.
     pub allowance: Option<Allowance>,
+    /// What no text that it is given may hold.
+    pub secrets: Secrets,
     /// When the turn began.
     pub began_at: Time,
     /// Text for the agent while it runs, with the item that holds it. Only steerable backends read it.
     pub steer: mpsc::Receiver<(ItemId, String)>,
     /// Where the processes that work for the turn are kept before they do.
     pub children: Children,
+    /// Where it waits until what it has told is kept.
+    pub kept: Kept,
     /// Where a person is asked.
     pub approvals: Approvals,
     /// Where the background processes of the session are asked for.
@@ -173,7 +179,7 @@ pub enum AgentEvent {
     Reasoning(String),
     /// What the agent means to do in the turn, whole, in the place of what it meant before.
     Plan(Plan),
-    /// A tool is called; sent before the tool acts.
+    /// A tool is called; sent, and where the tool is ours kept, before the tool acts.
     ToolCall {
         /// The call's own id.
         call: String,
@@ -215,6 +221,34 @@ pub enum AgentEvent {
         /// What failed, in one line.
         why: String,
     },
+}
+
+impl AgentEvent {
+    /// The event without keys in what it tells.
+    pub fn hide(self, secrets: &Secrets) -> Self {
+        let hide = |text| secrets.hide(text);
+        match self {
+            Self::Text(text) => Self::Text(hide(text)),
+            Self::Reasoning(text) => Self::Reasoning(hide(text)),
+            Self::Plan(Plan { entries }) => Self::Plan(Plan {
+                entries: entries
+                    .into_iter()
+                    .map(|entry| PlanEntry { content: hide(entry.content), ..entry })
+                    .collect(),
+            }),
+            Self::ToolCall { call, name, arguments } => {
+                Self::ToolCall { call, name, arguments: hide(arguments) }
+            }
+            Self::ToolResult { call, ok, output } => Self::ToolResult { call, ok, output: hide(output) },
+            Self::Shortened(mut shortened) => {
+                shortened.summary = shortened.summary.map(|(covers, text)| (covers, hide(text)));
+                Self::Shortened(shortened)
+            }
+            Self::Notice(what) => Self::Notice(hide(what)),
+            Self::Retrying { attempt, wait, why } => Self::Retrying { attempt, wait, why: hide(why) },
+            Self::Steered(_) | Self::Usage(_) | Self::Context(_) | Self::Model(_) | Self::Session(_) => self,
+        }
+    }
 }
 
 /// Why a turn has no answer. The text is one line for a person: what, where, and what to do.

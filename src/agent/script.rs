@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::program::group::ProcessGroup;
 use super::program::{PIECE_BYTES, bad_end, environment, read, read_tail};
+use crate::config::{Keys, Secrets};
 
 /// So much of its output is kept: the beginning.
 const KEPT_BYTES: usize = 1024 * 1024;
@@ -32,8 +33,8 @@ pub struct ScriptCall {
     pub workdir: PathBuf,
     /// What its environment has beside the engine's own without secrets.
     pub variables: Vec<(&'static str, String)>,
-    /// The variable of a configured key, which is hidden whatever its name looks like.
-    pub key_variables: Vec<String>,
+    /// Where the keys are, which it neither sees nor tells.
+    pub keys: Keys,
     /// How long it may take.
     pub limit: Duration,
 }
@@ -92,7 +93,7 @@ pub async fn run_script(
             command
         }
     };
-    environment::hide_secrets(&mut command, &call.key_variables);
+    environment::hide_secrets(&mut command, &call.keys.variables);
     command
         .envs(call.variables.iter().map(|(name, value)| (*name, value)))
         .current_dir(&call.workdir)
@@ -117,7 +118,10 @@ pub async fn run_script(
         biased;
         () = stop.cancelled() => ScriptError::Stopped,
         () = sleep(call.limit) => ScriptError::TooSlow { limit: call.limit },
-        (status, output, complaint) = &mut work => return judge(status, output, &complaint.last_lines()),
+        (status, output, complaint) = &mut work => {
+            let secrets = Secrets::read(&call.keys);
+            return judge(status, secrets.hide(output), &secrets.hide(complaint.last_lines()));
+        }
     };
     group.stop(work).await;
     Err(stopped)
@@ -208,7 +212,7 @@ mod tests {
                 program,
                 workdir: self.0.path().to_owned(),
                 variables: vec![("SWITCHBOARD_JOB_ID", "a".to_owned())],
-                key_variables: vec!["WALRUS".to_owned()],
+                keys: Keys { variables: vec!["WALRUS".to_owned()], ..Keys::default() },
                 limit: Duration::from_secs(60),
             }
         }

@@ -96,7 +96,7 @@ impl Host {
             receipt,
             timezone: config.timezone,
             home: home.clone(),
-            key_variables: config.keys().variables,
+            keys: config.keys(),
             keeper: PathBuf::from(THIS_PROGRAM),
         };
         let engine = Engine::start(parts, start_up).await.map_err(|error| match error {

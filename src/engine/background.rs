@@ -13,11 +13,12 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::shared::Shared;
+use super::shared::{Settings, Shared};
 use crate::agent::NewCall;
 use crate::agent::background::{
     BackgroundCall, Held, LONGEST_END, Orders, Watched, end_rest, left_end, newest_lines,
 };
+use crate::config::Secrets;
 use crate::domain::Time;
 use crate::domain::api::ProcessRow;
 use crate::domain::background::{BackgroundProcess, Ended, Exit, StoppedBy, Which, names};
@@ -45,8 +46,6 @@ pub(super) struct Place {
     pub(super) folder: PathBuf,
     /// The program that can be a keeper.
     pub(super) keeper: PathBuf,
-    /// The variables of configured keys, which no command sees.
-    pub(super) key_variables: Vec<String>,
 }
 
 impl Place {
@@ -119,8 +118,8 @@ async fn start(
     folder: &Path,
     most: usize,
 ) -> Result<String, String> {
-    let Place { keeper, key_variables, .. } = &shared.settings.background;
-    let held = Held::start(keeper, folder, key_variables, session, turn);
+    let Settings { background: Place { keeper, .. }, keys, .. } = &shared.settings;
+    let held = Held::start(keeper, folder, &keys.variables, session, turn);
     let held = held.map_err(|error| format!("the command was not run: {error}"))?;
     let (folder, identity, at) = (folder.display().to_string(), held.identity().clone(), shared.now());
     let new = NewBackground { turn, command, folder, identity, most };
@@ -215,7 +214,9 @@ async fn with_output(
     most_chars: usize,
 ) -> Result<String, String> {
     let (log, words) = (shared.settings.background.log(process), process.words(shared.now()));
-    let text = match tokio::task::spawn_blocking(move || newest_lines(&log, most_chars)).await {
+    let keys = shared.settings.keys.clone();
+    let read = move || newest_lines(&log, most_chars).map(|text| Secrets::read(&keys).hide(text));
+    let text = match tokio::task::spawn_blocking(read).await {
         Ok(Ok(text)) => text,
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Ok(Err(error)) => return Err(format!("its output can't be read: {error}")),

@@ -31,7 +31,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::agent::{Agents, AlertCommand};
 use crate::config::{
-    CronConfig, EngineConfig, HandlesConfig, Home, QueueConfig, RecoveryConfig, SpendingConfig,
+    CronConfig, EngineConfig, HandlesConfig, Home, Keys, QueueConfig, RecoveryConfig, SpendingConfig,
 };
 use crate::domain::api::{Answer, Command, EngineRun, Query, Reply, Update, Waited};
 use crate::domain::event::{EventKind, Level};
@@ -80,8 +80,8 @@ pub struct Parts {
     pub cron: CronConfig,
     /// The home: where jobs, skills, scripts and documents lie.
     pub home: Home,
-    /// The variables of configured keys: no script sees them.
-    pub key_variables: Vec<String>,
+    /// Where the keys of all agents are.
+    pub keys: Keys,
     /// The program that can keep a background process: this one, and no older or newer.
     pub keeper: PathBuf,
     /// What the engine before left as its receipt.
@@ -118,12 +118,8 @@ impl Engine {
         let (orders, inbox) = mpsc::channel(16);
         let (stopped, has_stopped) = watch::channel(false);
         let feed = parts.feed;
-        let background = Place {
-            folder: parts.home.background(),
-            keeper: parts.keeper,
-            key_variables: parts.key_variables.clone(),
-        };
-        let cron = Cron::new(parts.cron, parts.home.clone(), parts.key_variables, run.run.clone());
+        let background = Place { folder: parts.home.background(), keeper: parts.keeper };
+        let cron = Cron::new(parts.cron, parts.home.clone(), run.run.clone());
         let shared = Arc::new(Shared::new(
             parts.store,
             parts.agents,
@@ -138,6 +134,7 @@ impl Engine {
                 timezone: parts.timezone,
                 exports: parts.home.exports(),
                 background,
+                keys: parts.keys,
             },
             run.clone(),
             held,

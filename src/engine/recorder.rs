@@ -15,6 +15,8 @@ pub(super) struct Recorder {
     pub(super) ends: Vec<MessageId>,
     unkept: Vec<Output>,
     unkept_bytes: usize,
+    /// How many steps there were: what an agent may wait for.
+    steps: u64,
     text_bytes: u64,
     reasoning_bytes: u64,
     /// What the agent means to do.
@@ -59,13 +61,16 @@ impl Recorder {
             AgentEvent::Plan(plan) if plan == self.plan => Taken::Noted,
             AgentEvent::Plan(plan) => {
                 self.plan.clone_from(&plan);
-                self.step(bytes_of_plan(&plan), Output::Plan(plan))
+                self.did_anything = true;
+                self.step(Output::Plan(plan))
             }
             AgentEvent::ToolCall { call, name, arguments } => {
-                self.step(arguments.len(), Output::ToolCall { call, name, arguments })
+                self.did_anything = true;
+                self.step(Output::ToolCall { call, name, arguments })
             }
             AgentEvent::ToolResult { call, ok, output } => {
-                self.step(output.len(), Output::ToolResult { call, ok, output })
+                self.did_anything = true;
+                self.step(Output::ToolResult { call, ok, output })
             }
             AgentEvent::Steered(item) => {
                 self.steered.push(item);
@@ -90,9 +95,7 @@ impl Recorder {
             },
             AgentEvent::Shortened(shortened) => {
                 let output = self.kept(shortened);
-                self.unkept_bytes += bytes_of(&output);
-                self.unkept.push(output);
-                Taken::Step
+                self.step(output)
             }
             AgentEvent::Notice(what) => Taken::Notice(what),
             AgentEvent::Retrying { attempt, wait, why } => Taken::Retry { attempt, wait, why },
@@ -104,6 +107,7 @@ impl Recorder {
         self.unkept_bytes = 0;
         Batch {
             output: std::mem::take(&mut self.unkept),
+            steps_end: self.steps,
             text_end: self.text_bytes,
             reasoning_end: self.reasoning_bytes,
         }
@@ -160,9 +164,9 @@ impl Recorder {
         Output::Shortened { results, summary, before, after }
     }
 
-    fn step(&mut self, bytes: usize, output: Output) -> Taken {
-        self.did_anything = true;
-        self.unkept_bytes += bytes;
+    fn step(&mut self, output: Output) -> Taken {
+        self.steps += 1;
+        self.unkept_bytes += bytes_of(&output);
         self.unkept.push(output);
         Taken::Step
     }
@@ -171,15 +175,11 @@ impl Recorder {
 fn bytes_of(output: &Output) -> usize {
     match output {
         Output::Text { text } | Output::Reasoning { text } => text.len(),
-        Output::Plan(plan) => bytes_of_plan(plan),
+        Output::Plan(plan) => plan.entries.iter().map(|entry| entry.content.len()).sum(),
         Output::ToolCall { arguments, .. } => arguments.len(),
         Output::ToolResult { output, .. } => output.len(),
         Output::Shortened { summary, .. } => summary.as_ref().map_or(0, |(_, text)| text.len()),
     }
-}
-
-fn bytes_of_plan(plan: &Plan) -> usize {
-    plan.entries.iter().map(|entry| entry.content.len()).sum()
 }
 
 /// Output that is being kept.
@@ -187,6 +187,8 @@ fn bytes_of_plan(plan: &Plan) -> usize {
 pub(super) struct Batch {
     /// The output, in order.
     pub(super) output: Vec<Output>,
+    /// How many steps the turn has had behind it.
+    pub(super) steps_end: u64,
     /// Where the turn's text ends behind it.
     pub(super) text_end: u64,
     /// Where the turn's reasoning ends behind it.

@@ -14,7 +14,7 @@ use super::cron::Cron;
 use super::handles::Handles;
 use super::live::LiveTurns;
 use crate::agent::Agents;
-use crate::config::{EngineConfig, HandlesConfig, QueueConfig, RecoveryConfig};
+use crate::config::{EngineConfig, HandlesConfig, Keys, QueueConfig, RecoveryConfig};
 use crate::domain::Time;
 use crate::domain::api::{EngineHold, EngineRun, EngineStatus, SessionRow, Update};
 use crate::domain::id::{SessionId, SessionKey};
@@ -43,6 +43,8 @@ pub(super) struct Settings {
     pub(super) timezone: chrono_tz::Tz,
     pub(super) exports: PathBuf,
     pub(super) background: Place,
+    /// Where the keys are that nothing which works here gets to see.
+    pub(super) keys: Keys,
 }
 
 /// What all parts of a running engine share. What runs is the conductor's alone.

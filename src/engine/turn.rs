@@ -19,9 +19,10 @@ use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
 use super::{approvals, background, cron};
 use crate::agent::{
-    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, NewCall, NewChild,
+    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept, NewCall, NewChild,
     NewJob, NewQuestion, SessionContext, Turn,
 };
+use crate::config::Secrets;
 use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{self, JobFound, Piece, StreamKind, Update};
 use crate::domain::background::{BackgroundProcess, told};
@@ -71,6 +72,7 @@ struct Prepared {
     history: history::Told,
     message: String,
     allowance: Option<Allowance>,
+    secrets: Secrets,
 }
 
 async fn prepare(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Outcome> {
@@ -90,8 +92,8 @@ enum Unprepared {
 
 async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Unprepared> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
-    let (zone, now) = (shared.settings.timezone, shared.now());
-    let (row, item, history, allowance, job, ended) = shared
+    let (zone, now, keys) = (shared.settings.timezone, shared.now(), shared.settings.keys.clone());
+    let (row, item, history, allowance, job, ended, secrets) = shared
         .store
         .read(move |queries| {
             let row = queries.session(&session)?;
@@ -108,7 +110,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
                 None => None,
             };
             let ended = told_in(queries, &session, turn)?;
-            Ok((row, queries.item(item)?, history, allowance, job, ended))
+            Ok((row, queries.item(item)?, history, allowance, job, ended, Secrets::read(&keys)))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
@@ -133,7 +135,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         "" => item.text,
         ended => format!("{ended}\n\n{}", item.text),
     };
-    Ok(Prepared { agent, backend, context, history, message, allowance })
+    Ok(Prepared { agent, backend, context, history, message, allowance, secrets })
 }
 
 /// What the turn's agent is told of background processes that ended.
@@ -184,6 +186,10 @@ struct Work<'a> {
     cancel: CancellationToken,
     cause: Option<StopCause>,
     recorder: Recorder,
+    /// How many of its steps are kept.
+    steps_kept: watch::Sender<u64>,
+    /// What nothing that it tells may hold.
+    secrets: Secrets,
     streaming: Option<StreamKind>,
     keeping: Option<Keeping>,
     keep_at: Instant,
@@ -202,6 +208,8 @@ impl<'a> Work<'a> {
             cancel: CancellationToken::new(),
             cause: None,
             recorder: Recorder::default(),
+            steps_kept: Kept::channel().0,
+            secrets: Secrets::default(),
             streaming: None,
             keeping: None,
             keep_at: Instant::now(),
@@ -264,15 +272,20 @@ impl<'a> Work<'a> {
         let (background, calls) = BackgroundCalls::channel();
         let (doing, written) = Doing::channel();
         let (jobs, new_jobs) = Jobs::channel();
+        let (steps_kept, kept_up) = Kept::channel();
+        self.steps_kept = steps_kept;
+        self.secrets = prepared.secrets.clone();
         self.recorder.ends = prepared.history.ends;
         let turn = Turn {
             id: self.begun.turn,
             history: prepared.history.steps,
             message: prepared.message,
             allowance: prepared.allowance,
+            secrets: prepared.secrets,
             began_at: self.begun.at,
             steer,
             children,
+            kept: kept_up,
             approvals,
             background,
             doing,
@@ -373,6 +386,7 @@ impl<'a> Work<'a> {
 
     /// Shows what the running tool has written last.
     fn show(&self, written: String) {
+        let written = self.secrets.hide(written);
         self.live.does(&written, self.shared.now());
         let Begun { turn, ref session, .. } = *self.begun;
         self.shared.tell(Update::Doing(Arc::new(api::Doing { session: session.clone(), turn, written })));
@@ -383,7 +397,7 @@ impl<'a> Work<'a> {
         if self.recorder.is_empty() {
             self.keep_at = Instant::now() + KEEP_EVERY;
         }
-        match self.recorder.take(event) {
+        match self.recorder.take(event.hide(&self.secrets)) {
             Taken::Words { stream, offset, text } => {
                 if self.streaming.replace(stream).is_some_and(|before| before != stream) {
                     self.keep_at = Instant::now();
@@ -439,6 +453,7 @@ impl<'a> Work<'a> {
     fn kept(&mut self, batch: Batch, result: Result<(), StoreError>) {
         match result {
             Ok(()) => {
+                self.steps_kept.send_replace(batch.steps_end);
                 self.live.kept(StreamKind::Text, batch.text_end);
                 self.live.kept(StreamKind::Reasoning, batch.reasoning_end);
                 self.keep_at = self.keep_at.max(Instant::now());
@@ -503,7 +518,10 @@ impl<'a> Work<'a> {
         })
     }
 
-    async fn into_end(mut self, outcome: Outcome) -> TurnEnd {
+    async fn into_end(mut self, mut outcome: Outcome) -> TurnEnd {
+        if let Outcome::Failed { error } = &mut outcome {
+            *error = self.secrets.hide(std::mem::take(error));
+        }
         for told in std::mem::take(&mut self.told) {
             let _ = told.await;
         }

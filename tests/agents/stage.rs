@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::{
-    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs,
+    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept,
     SessionContext, Turn,
 };
 use switchboard::config::{
     AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
-    Section,
+    Secrets, Section,
 };
 use switchboard::domain::Time;
 use switchboard::domain::approval::{Decision, Policy, Question};
@@ -178,6 +178,10 @@ pub struct Call {
     pub allowance: Option<Allowance>,
     /// Where it has scheduled tasks made; else nobody makes any.
     pub jobs: Option<Jobs>,
+    /// Where it waits until what it has told is kept; else all of it is.
+    pub kept: Option<Kept>,
+    /// What nothing that it is given may hold.
+    pub secrets: Secrets,
     /// The session's own folder.
     pub workdir: Option<PathBuf>,
 }
@@ -195,6 +199,8 @@ impl Call {
             doing: None,
             allowance: None,
             jobs: None,
+            kept: None,
+            secrets: Secrets::default(),
             workdir: None,
         }
     }
@@ -283,6 +289,12 @@ impl Call {
             background: self.background.unwrap_or_else(|| BackgroundCalls::channel().0),
             doing: self.doing.unwrap_or_else(|| Doing::channel().0),
             jobs: self.jobs.unwrap_or_else(|| Jobs::channel().0),
+            kept: self.kept.unwrap_or_else(|| {
+                let (kept, all) = Kept::channel();
+                kept.send_replace(u64::MAX);
+                all
+            }),
+            secrets: self.secrets,
             id: TurnId(7),
             history: self.history,
             message: self.message,

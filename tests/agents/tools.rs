@@ -5,8 +5,8 @@ use std::fs;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use switchboard::agent::background::BackgroundCall;
-use switchboard::agent::{AgentError, AgentEvent, BackgroundCalls, Children, Doing};
-use switchboard::config::{AgentConfig, BackendKind, ToolName};
+use switchboard::agent::{AgentError, AgentEvent, BackgroundCalls, Children, Doing, Kept};
+use switchboard::config::{AgentConfig, BackendKind, Keys, Secrets, ToolName};
 use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::id::{ItemId, ProcessNumber};
 use switchboard::domain::session::Usage;
@@ -49,6 +49,9 @@ pub fn tests() -> Vec<Trial> {
         real("tools_terminal_tells_the_exit_code_with_what_was_written", terminal_exit),
         real("tools_terminal_keeps_head_and_tail_of_a_flood", terminal_flood),
         real("tools_terminal_stops_what_takes_too_long_with_all_that_it_started", terminal_too_slow),
+        real("tools_act_only_when_their_call_is_kept_and_the_model_hears_only_what_is_kept", acts_when_kept),
+        real("tools_do_not_act_in_a_turn_that_ends_before_their_call_is_kept", not_kept_not_done),
+        real("tools_give_no_key_of_the_settings_back_wherever_they_found_it", terminal_finds_a_key),
         real("tools_terminal_shows_what_its_command_writes_while_it_runs", terminal_shows),
         real("tools_terminal_that_is_stopped_leaves_no_process", terminal_stopped),
         real("tools_terminal_leaves_nothing_that_left_its_group", terminal_leavers),
@@ -627,6 +630,52 @@ async fn terminal_shows() {
     let backend = build(&room.config);
     let (played, ()) = tokio::join!(call.play(&*backend), look);
     assert_eq!(results(&played)[0].2, "begun\ngone on");
+}
+
+async fn acts_when_kept() {
+    let room = terminal_at_once(&["echo done > acted"]).await;
+    let (acted, server) = (room.folder.path().join("acted"), &room.server);
+    let (keep, kept) = Kept::channel();
+    let call = Call { kept: Some(kept), ..Call::new("hi") };
+    // Long enough for what must not be done now.
+    let wait = || tokio::time::sleep(std::time::Duration::from_millis(300));
+    let look = async |event: &AgentEvent| match event {
+        AgentEvent::ToolCall { .. } => {
+            wait().await;
+            assert!(!acted.exists());
+            keep.send_replace(1);
+        }
+        AgentEvent::ToolResult { .. } => {
+            wait().await;
+            assert!(acted.exists());
+            assert_eq!(server.requests().len(), 1);
+            keep.send_replace(2);
+        }
+        _ => {}
+    };
+    let played = call.play_watching(&*build(&room.config), look).await;
+    assert_eq!(played.end, Ok(()));
+    assert_eq!(server.requests().len(), 2);
+}
+
+async fn not_kept_not_done() {
+    let room = terminal_at_once(&["echo done > acted"]).await;
+    let call = Call { kept: Some(Kept::channel().1), ..Call::new("hi") };
+    let played = call.play(&*build(&room.config)).await;
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+    assert!(results(&played).is_empty() && !room.folder.path().join("acted").exists());
+}
+
+async fn terminal_finds_a_key() {
+    let room = terminal_at_once(&["cat somewhere"]).await;
+    let file = room.folder.path().join("somewhere");
+    fs::write(&file, format!("key = {CANARY}")).unwrap();
+    let key_file = room.folder.path().join("key");
+    fs::write(&key_file, CANARY).unwrap();
+    let secrets = Secrets::read(&Keys { files: vec![key_file], ..Keys::default() });
+    let played = Call { secrets, ..Call::new("hi") }.play(&*build(&room.config)).await;
+    assert_eq!(results(&played)[0].2, "key = [the key]");
+    assert!(!room.server.requests()[1].body.to_string().contains(CANARY));
 }
 
 async fn terminal_stopped() {

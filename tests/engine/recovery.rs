@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use pretty_assertions::assert_eq;
 use switchboard::agent::AgentEvent;
 use switchboard::domain::api::{Command, Reply};
@@ -173,6 +174,51 @@ async fn a_call_without_a_result_is_told_as_unknown_and_never_made_again() {
     assert!(text.contains(&format!("[tool terminal systemctl restart us -> {EFFECT_UNKNOWN}]")), "{text}");
     assert!(resumed.message.contains("may have run: inspect its effect"), "{}", resumed.message);
     assert!(world.log().await.iter().any(|line| line.contains("1 tool call of turn 1 closed")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_agent_waits_for_to_be_kept_outlives_a_crash() {
+    let patience = Patience { bound: Duration::from_millis(40), tell_after: Duration::from_millis(5) };
+    let before = World::new(Setup { patience, ..Setup::default() }).await;
+    before.send("s", "restart the service").await;
+    let mut turn = before.turn_for("restart the service").await;
+    let store = std::fs::canonicalize(before.path("state.db")).unwrap();
+    failpoint::fill_disk(&store);
+    let (call, name, arguments) = ("c1".to_owned(), "terminal".to_owned(), "systemctl restart us".to_owned());
+    turn.emit(AgentEvent::ToolCall { call, name, arguments }).await;
+    let refused = before.type_into("s", "nor is this").await;
+    assert!(matches!(refused, Err(Refusal::Store(_))), "{refused:?}");
+    assert!(turn.kept.up_to(1).now_or_never().is_none(), "it is on no disk");
+    failpoint::free_disk(&store);
+    while turn.kept.up_to(1).now_or_never() != Some(Ok(())) {
+        before.advance(1).await;
+    }
+    let world = after_a_crash(&before).await;
+    let resumed = world.agent.next_turn().await;
+    let Some(Step::Agent { text, .. }) = resumed.history.last() else { panic!("{:?}", resumed.history) };
+    assert!(text.contains(EFFECT_UNKNOWN), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_an_agent_tells_is_neither_kept_nor_shown() {
+    let mut world = World::prepared(Setup::default(), |home| {
+        std::fs::write(home.join("key"), "sk-canary-4711").unwrap();
+    })
+    .await;
+    world.send("s", "find it").await;
+    let turn = world.turn_for("find it").await;
+    let words = || "it is sk-canary-4711".to_owned();
+    let (call, name) = ("c1".to_owned(), "cat".to_owned());
+    turn.emit(AgentEvent::ToolCall { call: call.clone(), name, arguments: words() }).await;
+    turn.emit(AgentEvent::ToolResult { call, ok: true, output: words() }).await;
+    turn.emit(AgentEvent::Reasoning(words())).await;
+    turn.emit(AgentEvent::Notice(words())).await;
+    turn.say(&words()).await;
+    turn.fail("the server refuses sk-canary-4711");
+    world.turn_ended().await;
+    let page = format!("{:?} {:?}", world.conversation(&world.id("s").await).await, world.events().await);
+    assert!(!page.contains("canary") && page.contains("it is [the key]"), "{page}");
+    assert!(page.contains("refuses [the key]"), "{page}");
 }
 
 #[tokio::test(start_paused = true)]

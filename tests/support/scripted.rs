@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use switchboard::agent::{
-    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs,
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept,
     SessionContext, Turn,
 };
 use switchboard::domain::history::Step;
@@ -66,6 +66,8 @@ pub struct Played {
     pub doing: Doing,
     /// Where it has scheduled tasks made.
     pub jobs: Jobs,
+    /// Where it waits until what it has told is kept.
+    pub kept: Kept,
     output: mpsc::Sender<AgentEvent>,
     end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,
@@ -270,6 +272,7 @@ impl Handle for ScriptedHandle {
             background: turn.background,
             doing: turn.doing,
             jobs: turn.jobs,
+            kept: turn.kept,
             output,
             end,
             cancel,

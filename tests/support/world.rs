@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{TimeZone, Utc};
 use switchboard::agent::{Agents, AlertCommand, Backend};
 use switchboard::config::{
-    CronConfig, EngineConfig, HandlesConfig, Home, OnTerminalClose, QueueConfig, SpendingConfig, parse,
+    CronConfig, EngineConfig, HandlesConfig, Home, Keys, OnTerminalClose, QueueConfig, SpendingConfig, parse,
 };
 use switchboard::domain::Time;
 use switchboard::domain::api::{
@@ -141,7 +141,7 @@ impl World {
             timezone: setup.timezone,
             cron: setup.cron,
             home: Home::resolve(Some(home.path())).unwrap(),
-            key_variables: vec!["OPENAI_API_KEY".to_owned()],
+            keys: Keys { files: vec![home.path().join("key")], ..Keys::default() },
             keeper: PathBuf::from(env!("CARGO_BIN_EXE_switchboard")),
         };
         let engine = Engine::start(parts, setup.start_up).await.unwrap();

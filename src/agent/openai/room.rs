@@ -86,8 +86,7 @@ impl Steps<'_> {
             return false;
         }
         let after = size(self.talk.tokens());
-        self.tell(AgentEvent::Shortened(Shortened { results, summary, before, after })).await;
-        true
+        self.keep(AgentEvent::Shortened(Shortened { results, summary, before, after })).await.is_ok()
     }
 
     async fn summarise(&mut self, tail: usize, budget: u64) -> Result<(Covers, String), String> {

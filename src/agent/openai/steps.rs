@@ -34,8 +34,9 @@ pub(super) async fn take(
     let history = std::mem::take(&mut turn.history);
     let talk = Talk::new(connection.config.system_prompt.as_deref(), history, &turn.message);
     let (ids, said, used) = (HashSet::new(), Said::Nothing, Usage::default());
-    let gave_up = false;
-    let steps = Steps { connection, tools, turn, key, output, talk, measured, used, gave_up, ids, said };
+    let (gave_up, told) = (false, 0);
+    let steps =
+        Steps { connection, tools, turn, key, output, talk, measured, used, gave_up, told, ids, said };
     steps.take().await
 }
 
@@ -52,6 +53,8 @@ pub(super) struct Steps<'a> {
     pub(super) used: Usage,
     /// Whether a summary could not be made in this turn: it is not tried again.
     pub(super) gave_up: bool,
+    /// How many steps of the turn are told so far.
+    told: u64,
     /// The ids of the calls so far.
     ids: HashSet<String>,
     said: Said,
@@ -132,7 +135,8 @@ impl Steps<'_> {
         Ok(answer)
     }
 
-    /// Carries the calls of an answer out, one after the other. Each is told before it acts.
+    /// Carries the calls of an answer out, one after the other. Each is kept before it acts, and its result
+    /// before the next.
     async fn carry_out(&mut self, answer: Answer) -> Result<(), AgentError> {
         if let Some(cut) = cut(&answer.finish) {
             return Err(self.failed(&format!("{cut} within a tool call, so nothing of it was done")));
@@ -142,13 +146,14 @@ impl Steps<'_> {
             let id = self.own_id(id);
             let call = id.clone();
             let told = AgentEvent::ToolCall { call, name: name.clone(), arguments: arguments.clone() };
-            self.tell(told).await;
+            self.keep(told).await?;
             let (ok, result) = match self.tools.call(&name, &arguments, &self.turn).await {
                 Ok(result) => (true, result),
                 Err(error) => (false, format!("error: {error}")),
             };
+            let result = self.turn.secrets.hide(result);
             self.turn.doing.clear();
-            self.tell(AgentEvent::ToolResult { call: id.clone(), ok, output: result.clone() }).await;
+            self.keep(AgentEvent::ToolResult { call: id.clone(), ok, output: result.clone() }).await?;
             done.push((tame(id, &name, arguments), result));
         }
         self.said = Said::Something;
@@ -199,6 +204,13 @@ impl Steps<'_> {
 
     fn failed(&self, what: &str) -> AgentError {
         AgentError::Failed(format!("{}: {what}", self.connection.server))
+    }
+
+    /// Tells a step, and waits until it is kept.
+    pub(super) async fn keep(&mut self, step: AgentEvent) -> Result<(), AgentError> {
+        self.tell(step).await;
+        self.told += 1;
+        self.turn.kept.up_to(self.told).await
     }
 
     /// Sends an event; a closed channel ends the turn elsewhere.

@@ -162,8 +162,8 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 mod tests {
     use super::tool::Does;
     use super::*;
-    use crate::agent::{Approvals, BackgroundCalls, Children, Doing, Jobs};
-    use crate::config::Config;
+    use crate::agent::{Approvals, BackgroundCalls, Children, Doing, Jobs, Kept};
+    use crate::config::{Config, Secrets};
     use crate::domain::Time;
     use crate::domain::id::{SessionId, SessionKey, TurnId};
     use std::time::Duration;
@@ -197,6 +197,8 @@ mod tests {
             background: BackgroundCalls::channel().0,
             doing: Doing::channel().0,
             jobs: Jobs::channel().0,
+            kept: Kept::channel().1,
+            secrets: Secrets::default(),
         }
     }
 

@@ -60,8 +60,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Cron {
     config: CronConfig,
     home: Home,
-    /// The variables of configured keys: no script sees them.
-    key_variables: Vec<String>,
     /// This engine, as its claims name it.
     owner: Owner,
     runs: Runs,
@@ -76,12 +74,11 @@ pub(super) struct Cron {
 }
 
 impl Cron {
-    pub(super) fn new(config: CronConfig, home: Home, key_variables: Vec<String>, run: RunId) -> Self {
+    pub(super) fn new(config: CronConfig, home: Home, run: RunId) -> Self {
         let files = Files::new(&home);
         Self {
             config,
             home,
-            key_variables,
             owner: owner::this_engine(run),
             runs: Runs::new(),
             ticker: Ticker::default(),

@@ -178,7 +178,7 @@ impl Run<'_> {
             program,
             workdir,
             variables: self.cron.marks(&self.execution),
-            key_variables: self.cron.key_variables.clone(),
+            keys: self.shared.settings.keys.clone(),
             limit: self.cron.config.script_timeout,
         };
         let stop = CancellationToken::new();
