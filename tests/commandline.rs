@@ -27,6 +27,8 @@ mod jobs;
 mod locked;
 #[path = "commandline/output.rs"]
 mod output;
+#[path = "commandline/practice.rs"]
+mod practice;
 #[path = "commandline/recovery.rs"]
 mod recovery;
 #[path = "commandline/sessions.rs"]

@@ -17,6 +17,7 @@ use switchboard::console::app::{Effect, Model, Msg, update};
 use switchboard::console::ui::Ui;
 use switchboard::console::ui::glyphs::{ASCII, GlyphSet, UNICODE};
 use switchboard::console::ui::theme::{Colours, NAMES, Theme};
+use switchboard::domain::agent::{AgentName, KnownAgent};
 use switchboard::domain::alert::{Alert, AlertChange, by_cron_event};
 use switchboard::domain::api::{
     Command, CronHealth, Drain, EngineHold, JobsFileState, Reply, Report, StoreTrouble, Update, Waited,
@@ -280,6 +281,27 @@ fn everything(width: u16, height: u16) -> Vec<(&'static str, Model)> {
 #[test]
 fn the_first_screen_says_what_can_be_tried() {
     insta::assert_snapshot!("first_start_80x24", shown(&empty(80, 24)).text());
+}
+
+#[test]
+fn the_first_screen_tells_of_the_practice_agent_only_where_it_answers() {
+    let mut engine = Engine::fresh();
+    let known = KnownAgent { label: "ACP agent coder".to_owned(), steerable: false };
+    let coder: AgentName = "coder".parse().unwrap();
+    engine.status.agents.known.insert(coder.clone(), known);
+    engine.status.agents.by_platform.insert("local".to_owned(), coder);
+    let text = shown(&engine.screen(80, 24)).text();
+    assert!(text.contains("coder: ACP agent coder") && !text.contains("ractice agent"), "{text}");
+}
+
+#[test]
+fn a_session_at_its_daily_limit_says_which_since_when_and_what_lets_it_go_on() {
+    for (width, height) in [(80, 24), (160, 50)] {
+        let engine = models::spent();
+        let mut model = engine.screen(width, height);
+        engine.press(&mut model, "esc home down down down");
+        insta::assert_snapshot!(format!("spent_{width}x{height}"), shown(&model).text());
+    }
 }
 
 #[test]

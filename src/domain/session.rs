@@ -355,6 +355,12 @@ impl HoldReason {
             Self::Spent => "held: a daily limit is reached; it goes on the next day, or today by /continue",
         }
     }
+
+    /// The same where it is said already that it is held.
+    pub fn why(self) -> &'static str {
+        let words = self.words();
+        words.strip_prefix("held").map_or(words, |why| why.trim_start_matches([':', ';', ' ']))
+    }
 }
 
 /// What a session is doing, most urgent first; a list sorts by it.

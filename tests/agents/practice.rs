@@ -5,16 +5,19 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::background::BackgroundCall;
-use switchboard::agent::{AgentError, AgentEvent, Backend, BackgroundCalls};
+use switchboard::agent::{AgentError, AgentEvent, Backend, BackgroundCalls, Doing};
 use switchboard::config::BackendKind;
 use switchboard::domain::approval::{Always, Decision};
 use switchboard::domain::id::ItemId;
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::recovery::resume_message;
+use switchboard::domain::session::Usage;
+use switchboard::domain::talk::Covers;
+use switchboard::domain::turn::TurnState;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-use crate::stage::{Call, build, config, paused, text_of};
+use crate::stage::{Call, Played, build, config, paused, text_of};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -29,6 +32,13 @@ pub fn tests() -> Vec<Trial> {
         paused("practice_asks_before_it_would_run_a_command_and_runs_nothing", asks_to_run),
         paused("practice_starts_something_in_the_background_by_the_engine", starts_in_background),
         paused("practice_thinks_before_it_answers", thinks),
+        paused("practice_works_by_a_plan_and_tells_how_far_it_is", works_by_a_plan),
+        paused("practice_seems_to_run_a_command_that_writes_while_it_runs", runs_a_command),
+        paused("practice_goes_on_with_a_summary_when_it_is_asked_to_compact", compacts),
+        paused("practice_says_that_it_used_what_it_is_asked_to", spends),
+        paused("practice_says_how_full_its_window_is", fills_its_window),
+        paused("practice_tries_a_server_again_that_is_not_there", retries),
+        paused("practice_names_in_its_help_what_it_can_show", helps),
         paused("practice_fails_before_it_says_anything", fails),
         paused("practice_crashes_in_the_middle_of_its_answer", crashes),
         paused("practice_hangs_until_it_is_stopped", hangs),
@@ -161,14 +171,16 @@ async fn streams_slowly() {
 }
 
 async fn calls_tools() {
-    let played = Call::new("call a tool, then take 1 second, then call the clock").play(&*practice()).await;
+    let played = Call::new("call a tool, then take 1 second, then call the clock, call a broken tool")
+        .play(&*practice())
+        .await;
     let mut calls = Vec::new();
     let mut results = Vec::new();
     for event in &played.events {
         match event {
             AgentEvent::ToolCall { call, name, .. } => calls.push((call.clone(), name.clone())),
             AgentEvent::ToolResult { call, ok, output } => {
-                assert!(ok);
+                assert_eq!(*ok, results.len() < 2, "the third is broken");
                 assert_eq!(calls.last().map(|(id, _)| id), Some(call), "a result follows its call");
                 results.push(output.clone());
             }
@@ -178,7 +190,7 @@ async fn calls_tools() {
     assert_eq!(calls[0].1, "count_words");
     assert_eq!(calls[1].1, "clock");
     assert_ne!(calls[0].0, calls[1].0);
-    assert_eq!(results[0], "11", "the words of the message");
+    assert_eq!(results[0], "15", "the words of the message");
     assert!(results[1].starts_with("2026-03-01 12:00:0"), "{}", results[1]);
 }
 
@@ -186,6 +198,104 @@ async fn thinks() {
     let played = Call::new("think").play(&*practice()).await;
     assert!(!played.reasoning().is_empty());
     assert!(!played.text().contains(&played.reasoning()));
+}
+
+async fn works_by_a_plan() {
+    let played = Call::new("work by a plan").play(&*practice()).await;
+    let told = |event: &AgentEvent| match event {
+        AgentEvent::Plan(plan) => Some(plan.words(TurnState::Running, ", ")),
+        _ => None,
+    };
+    let told: Vec<String> = played.events.iter().filter_map(told).collect();
+    let expected = [
+        "0 of 3 done, now: look round",
+        "1 of 3 done, now: do the work",
+        "2 of 3 done, now: check what was done",
+        "3 of 3 done",
+    ];
+    assert_eq!(told, expected);
+    assert!(played.text().ends_with("All steps are done.\n"), "{}", played.text());
+}
+
+async fn runs_a_command() {
+    let (doing, mut seen) = Doing::channel();
+    let mut call = Call::new("run a command for 20 seconds");
+    call.doing = Some(doing);
+    let watch = async {
+        let mut lines = Vec::new();
+        while seen.changed().await.is_ok() {
+            lines.push(seen.borrow_and_update().lines().last().map(str::to_owned));
+        }
+        lines
+    };
+    let (began, backend) = (Instant::now(), practice());
+    let (played, lines) = tokio::join!(call.play(&*backend), watch);
+    assert!(began.elapsed() >= Duration::from_secs(20));
+    assert_eq!((lines[0].as_deref(), lines[19].as_deref()), (Some("1 of 20"), Some("20 of 20")));
+    assert_eq!(lines.last(), Some(&None), "nothing is left of it behind its end");
+    let ended = |event: &AgentEvent| matches!(event, AgentEvent::ToolResult { ok: true, output, .. } if output.ends_with("20 of 20\n"));
+    assert!(played.events.iter().any(ended), "{:?}", played.events);
+}
+
+async fn compacts() {
+    let short = |played: &Played| {
+        played.events.iter().find_map(|event| match event {
+            AgentEvent::Shortened(shortened) => Some(shortened.clone()),
+            _ => None,
+        })
+    };
+    let played = Call::new("compact").after(&[("one", "1"), ("two", "2")]).play(&*practice()).await;
+    let shortened = short(&played).unwrap();
+    let summary = "What I was told before: \"one\", \"two\".".to_owned();
+    assert_eq!(shortened.summary, Some((Covers::Steps(4), summary)));
+    assert_eq!(windows(&played), [shortened.before, shortened.after]);
+    let played = Call::new("compact").play(&*practice()).await;
+    assert!(short(&played).is_none() && played.text().contains("nothing to sum up"), "{}", played.text());
+}
+
+fn windows(played: &Played) -> Vec<u64> {
+    let full = |event: &AgentEvent| match event {
+        AgentEvent::Context(context) => Some(context.tokens),
+        _ => None,
+    };
+    played.events.iter().filter_map(full).collect()
+}
+
+async fn spends() {
+    let played = Call::new("use 50,000 tokens, then spend 2.50").play(&*practice()).await;
+    let mut used = Usage::default();
+    for event in &played.events {
+        if let AgentEvent::Usage(usage) = event {
+            used.add(usage);
+        }
+    }
+    assert!(used.total() > 50_000 && used.total() < 50_100 && used.cost == 2_500_000, "{used:?}");
+    assert!(played.text().contains("I say that I used 50000 tokens, and used nothing."), "{}", played.text());
+}
+
+async fn fills_its_window() {
+    let played = Call::new("fill the window to 60 percent").play(&*practice()).await;
+    assert_eq!(windows(&played), [4_800]);
+}
+
+async fn retries() {
+    let played = Call::new("retry").play(&*practice()).await;
+    let tries: Vec<u32> = played
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            AgentEvent::Retrying { attempt, .. } => Some(*attempt),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((tries, played.end), (vec![2, 3], Ok(())));
+}
+
+async fn helps() {
+    let text = Call::new("help").play(&*practice()).await.text();
+    for words in ["- work by a plan: ", "- run a command for 20 seconds: ", "- compact: ", "- spend 2.50: "] {
+        assert!(text.contains(words), "{text}");
+    }
 }
 
 async fn fails() {
@@ -257,9 +367,14 @@ async fn is_steered() {
 }
 
 async fn stops_at_once() {
-    for message in
-        ["take 900 seconds", "stream slowly\nsay a b c d e f", "write 1000000 lines", "call a tool"]
-    {
+    for message in [
+        "work by a plan",
+        "run a command for 20 seconds",
+        "take 900 seconds",
+        "stream slowly\nsay a b c d e f",
+        "write 1000000 lines",
+        "call a tool",
+    ] {
         let call = Call::new(message);
         let cancel = call.cancel.clone();
         let mut seen = 0;

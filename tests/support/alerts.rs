@@ -7,7 +7,7 @@ use switchboard::domain::api::SessionRow;
 pub fn alerts_of(rows: &[SessionRow], acknowledged: &[AlertKey]) -> Vec<Alert> {
     let mut alerts: Vec<Alert> = rows
         .iter()
-        .filter(|row| row.state.needs_a_person())
+        .filter(|row| row.state.needs_a_person() || row.session.spent.is_some())
         .map(|row| {
             let session = &row.session;
             let alarm = SessionAlarm::of(

@@ -30,6 +30,7 @@ use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Source};
 use switchboard::domain::reset::Background;
 use switchboard::domain::session::{ContextUse, Hold, HoldReason, Session, SessionState, Usage};
+use switchboard::domain::spending::{Most, Reached, SpentHold, Whose};
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
 
 use super::alerts::alerts_of;
@@ -334,6 +335,22 @@ pub fn held(row: SessionRow, reason: HoldReason, seconds: i64, queued: usize) ->
     let hold = Hold { reason, since: ago(seconds), probe_at: None };
     let state = SessionState::of(0, 0, queued, Some(reason), None);
     SessionRow { session: Session { hold: Some(hold), ..row.session }, state, queued, ..row }
+}
+
+/// A home where a session has used up what its day allows.
+pub fn spent() -> Engine {
+    let mut engine = at_work();
+    let row = session(7, key("telegram", ChatType::Dm, "7"), "translations", 60);
+    let until = now() + TimeDelta::hours(10);
+    let mut row = held(row, HoldReason::Spent, 60, 1);
+    let reached = Reached { whose: Whose::Session, most: Most::Tokens(50_000) };
+    row.session.spent = Some(SpentHold { reached, since: ago(60), until });
+    row.session.hold = row.session.hold.map(|hold| Hold { probe_at: Some(until), ..hold });
+    row.state = SessionState::of(0, 0, 1, Some(HoldReason::Spent), None);
+    let item = item(20, &row, Lane::Queue, ItemState::Waiting, "and the last chapter");
+    engine.queue.push(queue_row(item, &row, Some(1)));
+    engine.sessions.insert(3, row);
+    engine
 }
 
 /// An item of a session.

@@ -1,10 +1,11 @@
 //! The practice agent: built in, offline, deterministic. It is for the first minute and for tests,
 //! and says so. It answers from the conversation, so that a reset can be seen, and obeys small
-//! instructions (`plan`) that let an operator see every state of a turn.
+//! [`instructions`] that let an operator see every state of a turn.
 
-mod plan;
+mod instructions;
 mod stage;
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -13,16 +14,21 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::plan::{Act, Pace, Plan, Stops, Tool};
+use self::instructions::{Act, Instructions, KNOWN, Pace, Stops, Tool};
 use self::stage::Stage;
 use super::background::BackgroundCall;
-use super::{AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Handle, SessionContext, Turn};
+use super::{
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Doing, Handle, SessionContext, Turn,
+};
 use crate::domain::Time;
 use crate::domain::approval::{Always, Question};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
+use crate::domain::plan::{Plan, PlanStatus};
 use crate::domain::recovery::is_resume_message;
-use crate::domain::session::Usage;
+use crate::domain::session::{ContextUse, Usage};
+use crate::domain::spending::{Spent, money};
+use crate::domain::talk::{Covers, Shortened};
 
 /// The practice agent.
 #[derive(Debug, Default)]
@@ -81,8 +87,8 @@ async fn play(
         true => (Task::Resumed, told.pop().unwrap_or_default()),
         false => (Task::New, turn.message),
     };
-    let plan = plan::read(&message);
-    if let Some(Act::Fail) = plan.acts.first() {
+    let asked = instructions::read(&message);
+    if let Some(Act::Fail) = asked.acts.first() {
         return Err(failure());
     }
     let scene = Scene {
@@ -93,10 +99,12 @@ async fn play(
         started: Instant::now(),
         approvals: turn.approvals,
         background: turn.background,
+        doing: turn.doing,
+        steps: turn.history.len(),
     };
-    let mut stage = Stage::new(output, cancel, turn.steer, plan.pace);
+    let mut stage = Stage::new(output, cancel, turn.steer, asked.pace);
     stage.send(AgentEvent::Model("practice".to_owned())).await?;
-    let played = scene.play(&plan, &mut stage).await;
+    let played = scene.play(&asked, &mut stage).await;
     if played != Err(AgentError::Cancelled) {
         let input =
             scene.told.iter().map(|text| count_words(text)).sum::<u64>() + count_words(&scene.message);
@@ -123,17 +131,20 @@ struct Scene {
     started: Instant,
     approvals: Approvals,
     background: BackgroundCalls,
+    doing: Doing,
+    /// How many steps were said before.
+    steps: usize,
 }
 
 impl Scene {
-    async fn play(&self, plan: &Plan, stage: &mut Stage) -> Result<(), AgentError> {
+    async fn play(&self, asked: &Instructions, stage: &mut Stage) -> Result<(), AgentError> {
         match self.task {
             Task::Resumed => stage.say(&self.going_on()).await?,
-            Task::New if says_only(plan) => {}
-            Task::New => stage.say(&self.opening(plan)).await?,
+            Task::New if says_only(asked) => {}
+            Task::New => stage.say(&self.opening(asked)).await?,
         }
         stage.take_in_steering().await?;
-        for (index, act) in plan.acts.iter().enumerate() {
+        for (index, act) in asked.acts.iter().enumerate() {
             self.perform(index, act, stage).await?;
             stage.take_in_steering().await?;
         }
@@ -146,13 +157,13 @@ impl Scene {
     }
 
     /// Who speaks and what it knows; an ordinary message is echoed.
-    fn opening(&self, plan: &Plan) -> String {
+    fn opening(&self, asked: &Instructions) -> String {
         let mut text = String::new();
         if self.told.is_empty() {
             text.push_str("Hello. I am the practice agent: built in and offline, no model is behind me. ");
         }
         let _ = write!(text, "This is message {} in this memory. ", self.told.len() + 1);
-        if plan.acts.is_empty() {
+        if asked.acts.is_empty() {
             let _ = write!(text, "You said: \"{}\". ", self.message);
             match self.told.last() {
                 Some(last) => {
@@ -173,12 +184,18 @@ impl Scene {
                 stage.think("I was asked to think. There is nothing to weigh, so I weigh it calmly.").await?;
                 stage.say("I have thought about it.\n").await
             }
+            Act::Plan => work_by_a_plan(stage).await,
             Act::Call(tool) => self.call(index, *tool, stage).await,
+            Act::Run(time) => self.run_command(index, *time, stage).await,
             Act::AskToRun(command) => self.ask_to_run(index, command, stage).await,
             Act::Background => self.start_in_background(index, stage).await,
             Act::Write(lines) => write_lines(*lines, stage).await,
+            Act::Spend(spent) => spend(*spent, stage).await,
+            Act::Fill(percent) => fill(*percent, stage).await,
+            Act::Compact => self.compact(stage).await,
+            Act::Retry => retry(stage).await,
             Act::Recall => stage.say(&self.recall()).await,
-            Act::Help => stage.say(&format!("You can ask me: {}\n", plan::HELP)).await,
+            Act::Help => stage.say(&help()).await,
             Act::Fail => Err(failure()),
             Act::Crash => {
                 stage.say("I am about to cra").await?;
@@ -199,6 +216,7 @@ impl Scene {
         let (name, arguments) = match tool {
             Tool::CountWords => ("count_words", serde_json::json!({ "text": self.message })),
             Tool::Clock => ("clock", serde_json::json!({ "zone": "UTC" })),
+            Tool::Broken => ("broken", serde_json::json!({})),
         };
         let announced = AgentEvent::ToolCall {
             call: call.clone(),
@@ -210,9 +228,52 @@ impl Scene {
         let result = match tool {
             Tool::CountWords => count_words(&self.message).to_string(),
             Tool::Clock => (self.began_at + self.started.elapsed()).format("%Y-%m-%d %H:%M:%S").to_string(),
+            Tool::Broken => "it is broken, as it was asked to be".to_owned(),
         };
-        stage.send(AgentEvent::ToolResult { call, ok: true, output: result.clone() }).await?;
+        let ok = tool != Tool::Broken;
+        stage.send(AgentEvent::ToolResult { call, ok, output: result.clone() }).await?;
         stage.say(&format!("The tool {name} says: {result}.\n")).await
+    }
+
+    /// Shows a command that writes while it runs, but for running it.
+    async fn run_command(&self, index: usize, time: Duration, stage: &mut Stage) -> Result<(), AgentError> {
+        let call = format!("practice_{}", index + 1);
+        let seconds = time.as_secs().max(1);
+        let arguments =
+            serde_json::json!({ "command": format!("count to {seconds} (practice: nothing is run)") });
+        let (name, arguments) = ("terminal".to_owned(), arguments.to_string());
+        stage.send(AgentEvent::ToolCall { call: call.clone(), name, arguments }).await?;
+        let mut output = String::new();
+        for second in 1..=seconds {
+            let line = format!("{second} of {seconds}\n");
+            self.doing.write(&line);
+            output.push_str(&line);
+            stage.pause(Duration::from_secs(1)).await?;
+        }
+        self.doing.clear();
+        stage.send(AgentEvent::ToolResult { call, ok: true, output }).await?;
+        stage.say("The command has ended.\n").await
+    }
+
+    /// Shows what the built-in loop does when its window is full: a summary for all that was said before.
+    async fn compact(&self, stage: &mut Stage) -> Result<(), AgentError> {
+        const FULL: u64 = 7_200;
+        const AFTER: u64 = 1_200;
+        if self.steps == 0 {
+            return stage.say("There is nothing to sum up: nothing was said before this.\n").await;
+        }
+        stage.send(in_window(FULL)).await?;
+        let told =
+            self.told.iter().map(|text| format!("\"{}\"", excerpt(text))).collect::<Vec<_>>().join(", ");
+        let summary = format!("What I was told before: {told}.");
+        let covers = Covers::Steps(self.steps);
+        let shortened =
+            Shortened { results: 0, summary: Some((covers, summary)), before: FULL, after: AFTER };
+        stage.send(AgentEvent::Shortened(shortened)).await?;
+        stage.send(in_window(AFTER)).await?;
+        stage
+            .say("My window was nearly full: from here on I am sent a summary of what was said before.\n")
+            .await
     }
 
     /// Shows what a real agent does with `terminal`, but for running anything.
@@ -272,6 +333,67 @@ impl Scene {
     }
 }
 
+/// Tells before each step which one it is, and at the end that all are done.
+async fn work_by_a_plan(stage: &mut Stage) -> Result<(), AgentError> {
+    const STEPS: [&str; 3] = ["look round", "do the work", "check what was done"];
+    const A_STEP: Duration = Duration::from_secs(3);
+    for at in 0..=STEPS.len() {
+        let status = |step: usize| match step.cmp(&at) {
+            Ordering::Less => PlanStatus::Completed,
+            Ordering::Equal => PlanStatus::InProgress,
+            Ordering::Greater => PlanStatus::Pending,
+        };
+        let plan = Plan::of(STEPS.into_iter().enumerate().map(|(step, words)| (words, status(step))));
+        stage.send(AgentEvent::Plan(plan)).await?;
+        if let Some(step) = STEPS.get(at) {
+            stage.say(&format!("Now I {step}.\n")).await?;
+            stage.pause(A_STEP).await?;
+            stage.take_in_steering().await?;
+        }
+    }
+    stage.say("All steps are done.\n").await
+}
+
+async fn spend(spent: Spent, stage: &mut Stage) -> Result<(), AgentError> {
+    let usage = Usage { input: spent.tokens, cost: spent.cost, ..Usage::default() };
+    stage.send(AgentEvent::Usage(usage)).await?;
+    let what = match spent.cost {
+        0 => format!("{} tokens", spent.tokens),
+        cost => money(cost),
+    };
+    stage.say(&format!("I say that I used {what}, and used nothing.\n")).await
+}
+
+async fn fill(percent: u32, stage: &mut Stage) -> Result<(), AgentError> {
+    stage.send(in_window(WINDOW * u64::from(percent) / 100)).await?;
+    stage.say(&format!("I say that {percent} % of a window of {WINDOW} tokens is full.\n")).await
+}
+
+/// The window of the model that is not there.
+const WINDOW: u64 = 8_000;
+
+fn in_window(tokens: u64) -> AgentEvent {
+    AgentEvent::Context(ContextUse { tokens, window: Some(WINDOW) })
+}
+
+async fn retry(stage: &mut Stage) -> Result<(), AgentError> {
+    const WAIT: Duration = Duration::from_secs(2);
+    for attempt in 2..=3 {
+        let why = "practice: no server is asked".to_owned();
+        stage.send(AgentEvent::Retrying { attempt, wait: WAIT, why }).await?;
+        stage.pause(WAIT).await?;
+    }
+    stage.say("The third try worked.\n").await
+}
+
+fn help() -> String {
+    let known = KNOWN.iter().map(|(words, shows)| format!("- {words}: {shows}\n"));
+    let known: String = known.collect();
+    format!(
+        "You can ask me for this, joined with commas or \"then\" (think, call a tool, then fail):\n{known}"
+    )
+}
+
 async fn take(time: Duration, stage: &mut Stage) -> Result<(), AgentError> {
     const STEP: Duration = Duration::from_secs(1);
     let end = Instant::now() + time;
@@ -304,8 +426,8 @@ async fn write_lines(lines: u32, stage: &mut Stage) -> Result<(), AgentError> {
 }
 
 /// Whether nothing is asked for but words, which are said without any around them.
-fn says_only(plan: &Plan) -> bool {
-    !plan.acts.is_empty() && plan.acts.iter().all(|act| matches!(act, Act::Say(_)))
+fn says_only(asked: &Instructions) -> bool {
+    !asked.acts.is_empty() && asked.acts.iter().all(|act| matches!(act, Act::Say(_)))
 }
 
 /// What people said; the engine's own words between it are none of theirs.

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::plan::Pace;
+use super::instructions::Pace;
 use crate::agent::{AgentError, AgentEvent};
 use crate::domain::id::ItemId;
 

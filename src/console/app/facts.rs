@@ -358,7 +358,7 @@ fn queue_hold(model: &Model, hold: &Hold, queued: usize, key: Action) -> [Fact; 
         None => String::new(),
     };
     [
-        ("held", format!("since {}: {}", words::clock(model, hold.since), hold.reason.words())),
+        ("held", format!("since {}: {}", words::clock(model, hold.since), hold.reason.why())),
         ("frees it", format!("{by_itself}{} or /continue", key_name(model, key))),
     ]
 }

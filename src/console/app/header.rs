@@ -8,7 +8,8 @@ use super::model::{Access, End, Link};
 use super::msg::Reach;
 use super::typing::key_name;
 use crate::domain::Time;
-use crate::domain::api::{CronHealth, Drain, EngineHold, EngineStatus, StoreTrouble};
+use crate::domain::agent::{AgentName, Roster};
+use crate::domain::api::{CronHealth, Drain, EngineHold, StoreTrouble};
 
 /// The header's words. The drawing decides what fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,11 +59,12 @@ pub enum Engine {
     Stopped(Time),
 }
 
-/// Who answers in the session on the screen.
-fn agent(model: &Model, status: &EngineStatus) -> String {
-    let session = model.front_row.as_ref().map(|row| &row.row.session);
-    let name = session.map(|session| session.next_agent(&status.agents)).unwrap_or_default();
-    status.agents.label(&name)
+/// Who answers next in the session on the screen, though it may not be made yet.
+pub fn next_agent(model: &Model, agents: &Roster) -> AgentName {
+    match &model.front_row {
+        Some(row) => row.row.session.next_agent(agents),
+        None => agents.agent_of(&model.front, None, None),
+    }
 }
 
 /// What the header says now.
@@ -73,7 +75,8 @@ pub fn header(model: &Model) -> Header {
     Header {
         needs_you: model.overview.as_ref().map(|overview| overview.needs_you),
         running: model.overview.as_ref().map_or(0, |overview| overview.running),
-        agent: status.map_or_else(String::new, |status| agent(model, status)),
+        agent: status
+            .map_or_else(String::new, |status| status.agents.label(&next_agent(model, &status.agents))),
         engine: match &model.link {
             Link::Up(Reach::Here) => Engine::Here,
             Link::Up(Reach::Attached { pid }) => Engine::Attached(*pid),

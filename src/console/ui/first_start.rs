@@ -7,9 +7,9 @@ use super::layout::{from_left, from_top};
 use super::paint::Paint;
 use super::theme::Role;
 use crate::console::app::Model;
+use crate::console::app::header::next_agent;
 use crate::console::app::model::{Access, Link};
 use crate::console::app::msg::Reach;
-use crate::domain::agent::AgentName;
 
 /// Whether nothing has happened in this home yet, and something can be tried.
 pub(super) fn is_it(model: &Model) -> bool {
@@ -48,7 +48,8 @@ const HERE: &str = "The engine runs in here. Close the window and it goes on wit
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
     let agents = model.overview.as_ref().map(|overview| &overview.engine.agents);
-    let practice = agents.is_some_and(|agents| agents.label(&AgentName::default()).starts_with("practice"));
+    let answers = agents.and_then(|agents| agents.known.get(&next_agent(model, agents)));
+    let practice = answers.is_some_and(|agent| agent.label.starts_with("practice"));
     let area = Rect { x: area.x + 1.min(area.width), width: area.width.saturating_sub(1), ..area };
     let mut rest = card::write(paint, area, GREETING, Role::Text);
     if practice {

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use crate::domain::spending::{Spent, read_money};
+
 /// The acts that a message asks for, in its order, and how fast the answer comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct Instructions {
     /// In the order of the message; empty where it holds no instruction.
     pub(super) acts: Vec<Act>,
     /// For the whole answer.
@@ -20,14 +22,26 @@ pub(super) enum Act {
     Take(Duration),
     /// Reasons before it goes on.
     Think,
+    /// Works through a plan, and tells how far it is.
+    Plan,
     /// Calls a tool.
     Call(Tool),
+    /// Seems to run a command that long, which writes a line each second.
+    Run(Duration),
     /// Asks whether it may run a command, and runs nothing.
     AskToRun(String),
     /// Starts a command that sleeps in the background.
     Background,
     /// Writes that many lines as fast as they are taken.
     Write(u32),
+    /// Says that it used so much, for the limits of a day.
+    Spend(Spent),
+    /// Says that its window is so full, in percent.
+    Fill(u32),
+    /// Goes on with a summary of what was said before.
+    Compact,
+    /// Loses the server that it has not, and tries again.
+    Retry,
     /// Tells all that it was told in this memory.
     Recall,
     /// Tells its instructions.
@@ -56,6 +70,8 @@ pub(super) enum Tool {
     CountWords,
     /// Tells the time.
     Clock,
+    /// Fails.
+    Broken,
 }
 
 /// How fast an answer comes.
@@ -67,41 +83,64 @@ pub(super) enum Pace {
     Slow,
 }
 
-/// The instructions, for people.
-pub(super) const HELP: &str = "\
-say TEXT · ask to run COMMAND (nothing is run) · take N seconds · stream slowly · think · call a tool · call the clock · start something in the background (it sleeps for ten minutes) · write N lines · long · \
-what do you remember · fail · crash · hang · hang hard (a stop is ignored) · help. \
-Join them with commas or \"then\": think, call a tool, take 5 seconds, then fail.";
+/// The instructions with what they show, for people.
+pub(super) const KNOWN: [(&str, &str); 24] = [
+    ("say good day", "says just that, to the end of the line"),
+    ("take 20 seconds", "works that long"),
+    ("stream slowly", "a few words a second"),
+    ("write 500 lines", "as fast as they are taken"),
+    ("long", "a long answer"),
+    ("think", "reasoning"),
+    ("work by a plan", "three steps, and how far it is"),
+    ("call a tool", "counts the words of your message"),
+    ("call the clock", "another tool"),
+    ("call a broken tool", "one that fails"),
+    ("run a command for 20 seconds", "a tool that writes while it runs (nothing is run)"),
+    ("ask to run git push", "an approval (nothing is run, to the end of the line)"),
+    ("start something in the background", "a process that sleeps for ten minutes"),
+    ("fill the window to 60 percent", "the meter of the context"),
+    ("compact", "goes on with a summary of what was said before"),
+    ("use 50,000 tokens", "counts against the daily limits of [spending]"),
+    ("spend 2.50", "the same in money"),
+    ("retry", "a server that is not there, tried again"),
+    ("what do you remember", "all that you told it in this memory"),
+    ("fail", "a failed turn"),
+    ("crash", "an agent that dies in the middle of a word"),
+    ("hang", "until it is stopped"),
+    ("hang hard", "a stop is ignored, too"),
+    ("help", "this"),
+];
 
 const LONG_ANSWER_LINES: u32 = 2_000;
 const MOST_LINES: u32 = 1_000_000;
 const LONGEST_TAKE: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST_RUN: Duration = Duration::from_secs(60 * 60);
 
 /// Reads the instructions in a message. A clause counts only as a whole, so that ordinary
 /// sentences which mention failing or hanging do neither.
-pub(super) fn read(message: &str) -> Plan {
-    let mut plan = Plan { acts: Vec::new(), pace: Pace::Normal };
+pub(super) fn read(message: &str) -> Instructions {
+    let mut read = Instructions { acts: Vec::new(), pace: Pace::Normal };
     for line in message.lines() {
         let mut rest = line.trim();
         while !rest.is_empty() {
             if let Some(words) = strip_say(rest) {
-                plan.acts.push(Act::Say(words.to_owned()));
+                read.acts.push(Act::Say(words.to_owned()));
                 break;
             }
             if let Some(command) = strip_ask(rest) {
-                plan.acts.push(Act::AskToRun(command.to_owned()));
+                read.acts.push(Act::AskToRun(command.to_owned()));
                 break;
             }
             let (clause, after) = next_clause(rest);
             match read_clause(clause) {
-                Some(Clause::Act(act)) => plan.acts.push(act),
-                Some(Clause::Slowly) => plan.pace = Pace::Slow,
+                Some(Clause::Act(act)) => read.acts.push(act),
+                Some(Clause::Slowly) => read.pace = Pace::Slow,
                 None => {}
             }
             rest = after.trim_start();
         }
     }
-    plan
+    read
 }
 
 enum Clause {
@@ -144,10 +183,22 @@ fn read_clause(clause: &str) -> Option<Clause> {
         ["slowly"] | ["stream", "slowly"] => return Some(Clause::Slowly),
         ["take" | "wait" | "sleep", amount @ ..] => Act::Take(read_duration(amount)?),
         ["think"] => Act::Think,
+        ["plan"] | ["make", "plan"] | ["work", "by" | "through", "plan"] => Act::Plan,
         ["call", "tool"] | ["call" | "use", "count_words"] | ["count", "words"] => {
             Act::Call(Tool::CountWords)
         }
+        ["call" | "use", "broken", "tool"] => Act::Call(Tool::Broken),
+        ["run", "command"] => Act::Run(Duration::from_secs(20)),
+        ["run", "command", amount @ ..] => Act::Run(read_duration(amount)?.min(LONGEST_RUN)),
         ["start", "something", "in", "background"] => Act::Background,
+        ["fill", "window"] => Act::Fill(100),
+        ["fill", "window", "to", percent, "percent" | "%"] => Act::Fill(read_number(percent)?.min(100)),
+        ["compact"] | ["compact", "conversation"] => Act::Compact,
+        ["use" | "spend", number, "token" | "tokens"] => {
+            Act::Spend(Spent { tokens: read_number(number)?.into(), cost: 0 })
+        }
+        ["spend", amount] => Act::Spend(Spent { tokens: 0, cost: read_money(amount)? }),
+        ["retry"] | ["try", "again"] => Act::Retry,
         ["call" | "use", "clock"] | ["what", "time", "is", "it"] => Act::Call(Tool::Clock),
         ["long"] | ["long", "answer"] => Act::Write(LONG_ANSWER_LINES),
         ["write", number, "line" | "lines"] => Act::Write(read_number(number)?.min(MOST_LINES)),
@@ -204,6 +255,18 @@ mod tests {
             ("take 4000000000 minutes", Act::Take(LONGEST_TAKE)),
             ("start something in the background", Act::Background),
             ("think", Act::Think),
+            ("Work by a plan.", Act::Plan),
+            ("call a broken tool", Act::Call(Tool::Broken)),
+            ("run a command for 20 seconds", Act::Run(Duration::from_secs(20))),
+            ("run a command for 3 minutes", Act::Run(Duration::from_secs(180))),
+            ("run a command", Act::Run(Duration::from_secs(20))),
+            ("run the command for 9000 minutes", Act::Run(LONGEST_RUN)),
+            ("fill the window to 60 percent", Act::Fill(60)),
+            ("fill the window to 160 %", Act::Fill(100)),
+            ("compact the conversation", Act::Compact),
+            ("use 50,000 tokens", Act::Spend(Spent { tokens: 50_000, cost: 0 })),
+            ("spend 2.50", Act::Spend(Spent { tokens: 0, cost: 2_500_000 })),
+            ("retry", Act::Retry),
             ("call a tool", Act::Call(Tool::CountWords)),
             ("Call the clock!", Act::Call(Tool::Clock)),
             ("what time is it?", Act::Call(Tool::Clock)),
@@ -227,12 +290,20 @@ mod tests {
     }
 
     #[test]
+    fn whatever_the_help_names_is_an_instruction() {
+        for (words, _) in KNOWN {
+            let asked = read(words);
+            assert!(asked.acts.len() == 1 || asked.pace == Pace::Slow, "{words:?}: {asked:?}");
+        }
+    }
+
+    #[test]
     fn acts_come_in_the_order_of_the_message() {
-        let plan = read("stream slowly, think, call a tool and take 5 seconds, then fail");
-        assert_eq!(plan.pace, Pace::Slow);
-        assert_eq!(plan.acts, [Act::Think, Act::Call(Tool::CountWords), seconds(5), Act::Fail]);
-        let plan = read("take 2 seconds then say done, really\nhang");
-        assert_eq!(plan.acts, [seconds(2), Act::Say("done, really".into()), Act::Hang(Stops::Obeyed)]);
+        let asked = read("stream slowly, think, call a tool and take 5 seconds, then fail");
+        assert_eq!(asked.pace, Pace::Slow);
+        assert_eq!(asked.acts, [Act::Think, Act::Call(Tool::CountWords), seconds(5), Act::Fail]);
+        let asked = read("take 2 seconds then say done, really\nhang");
+        assert_eq!(asked.acts, [seconds(2), Act::Say("done, really".into()), Act::Hang(Stops::Obeyed)]);
     }
 
     #[test]
@@ -251,10 +322,13 @@ mod tests {
             "saying it",
             "sä",
             "the build will fail",
+            "spend the day",
+            "run the tests",
+            "what is the plan?",
             "write -1 lines",
         ];
         for message in ordinary {
-            assert_eq!(read(message), Plan { acts: vec![], pace: Pace::Normal }, "{message:?}");
+            assert_eq!(read(message), Instructions { acts: vec![], pace: Pace::Normal }, "{message:?}");
         }
     }
 }
