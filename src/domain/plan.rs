@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::count;
+use super::event::{count, excerpt_of};
 use super::turn::TurnState;
 
 /// The most entries of a plan that are kept, and the most characters of each.
@@ -47,7 +47,7 @@ impl Plan {
         let mut kept: Vec<PlanEntry> = entries
             .by_ref()
             .take(MOST_ENTRIES)
-            .map(|(content, status)| PlanEntry { content: one_line(content), status })
+            .map(|(content, status)| PlanEntry { content: excerpt_of(content, MOST_CHARS), status })
             .collect();
         let left_out = entries.count();
         if left_out > 0 {
@@ -132,15 +132,6 @@ impl FromStr for Plan {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no entry of a plan: it begins with none of [ ], [>] and [x]")]
 pub struct NoPlan(String);
-
-fn one_line(text: &str) -> String {
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((cut, _)) = line.char_indices().nth(MOST_CHARS) {
-        line.truncate(cut);
-        line.push('…');
-    }
-    line
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::background::BackgroundCall;
-use switchboard::agent::{AgentError, AgentEvent, Backend, BackgroundCalls, Doing};
+use switchboard::agent::{AgentError, AgentEvent, Backend, BackgroundCalls, Doing, Jobs};
 use switchboard::config::BackendKind;
 use switchboard::domain::approval::{Always, Decision};
 use switchboard::domain::id::ItemId;
@@ -32,6 +32,7 @@ pub fn tests() -> Vec<Trial> {
         paused("practice_asks_before_it_would_run_a_command_and_runs_nothing", asks_to_run),
         paused("practice_starts_something_in_the_background_by_the_engine", starts_in_background),
         paused("practice_thinks_before_it_answers", thinks),
+        paused("practice_has_a_task_scheduled_only_after_a_persons_word", schedules),
         paused("practice_works_by_a_plan_and_tells_how_far_it_is", works_by_a_plan),
         paused("practice_seems_to_run_a_command_that_writes_while_it_runs", runs_a_command),
         paused("practice_goes_on_with_a_summary_when_it_is_asked_to_compact", compacts),
@@ -198,6 +199,29 @@ async fn thinks() {
     let played = Call::new("think").play(&*practice()).await;
     assert!(!played.reasoning().is_empty());
     assert!(!played.text().contains(&played.reasoning()));
+}
+
+async fn schedules() {
+    let no = Decision::Denied { why: None };
+    for (decision, made) in [(Decision::Once, 1), (no, 0)] {
+        let (jobs, mut asked) = Jobs::channel();
+        let (mut call, mut questions) = Call::new("schedule something").answered_by([decision]);
+        call.jobs = Some(jobs);
+        let engine = async {
+            let mut made = Vec::new();
+            while let Some(new) = asked.recv().await {
+                made.push((new.what.schedule.clone(), new.what.prompt.clone()));
+                new.answer(Ok("it is the task practice".to_owned()));
+            }
+            made
+        };
+        let backend = practice();
+        let (played, tasks) = tokio::join!(call.play(&*backend), engine);
+        assert_eq!(questions.recv().await.unwrap().tool, "schedule_task");
+        assert_eq!(tasks.len(), made);
+        let said = if made == 1 { "it is the task practice" } else { "the operator denied it" };
+        assert!(played.text().contains(said), "{}", played.text());
+    }
 }
 
 async fn works_by_a_plan() {

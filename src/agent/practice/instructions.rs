@@ -30,6 +30,8 @@ pub(super) enum Act {
     Run(Duration),
     /// Asks whether it may run a command, and runs nothing.
     AskToRun(String),
+    /// Asks whether it may make a scheduled task, and has it made.
+    Schedule,
     /// Starts a command that sleeps in the background.
     Background,
     /// Writes that many lines as fast as they are taken.
@@ -84,7 +86,7 @@ pub(super) enum Pace {
 }
 
 /// The instructions with what they show, for people.
-pub(super) const KNOWN: [(&str, &str); 24] = [
+pub(super) const KNOWN: [(&str, &str); 25] = [
     ("say good day", "says just that, to the end of the line"),
     ("take 20 seconds", "works that long"),
     ("stream slowly", "a few words a second"),
@@ -98,6 +100,7 @@ pub(super) const KNOWN: [(&str, &str); 24] = [
     ("run a command for 20 seconds", "a tool that writes while it runs (nothing is run)"),
     ("ask to run git push", "an approval (nothing is run, to the end of the line)"),
     ("start something in the background", "a process that sleeps for ten minutes"),
+    ("schedule something", "a task in ten minutes, which it asks about first"),
     ("fill the window to 60 percent", "the meter of the context"),
     ("compact", "goes on with a summary of what was said before"),
     ("use 50,000 tokens", "counts against the daily limits of [spending]"),
@@ -191,6 +194,7 @@ fn read_clause(clause: &str) -> Option<Clause> {
         ["run", "command"] => Act::Run(Duration::from_secs(20)),
         ["run", "command", amount @ ..] => Act::Run(read_duration(amount)?.min(LONGEST_RUN)),
         ["start", "something", "in", "background"] => Act::Background,
+        ["schedule", "something"] => Act::Schedule,
         ["fill", "window"] => Act::Fill(100),
         ["fill", "window", "to", percent, "percent" | "%"] => Act::Fill(read_number(percent)?.min(100)),
         ["compact"] | ["compact", "conversation"] => Act::Compact,
@@ -267,6 +271,7 @@ mod tests {
             ("use 50,000 tokens", Act::Spend(Spent { tokens: 50_000, cost: 0 })),
             ("spend 2.50", Act::Spend(Spent { tokens: 0, cost: 2_500_000 })),
             ("retry", Act::Retry),
+            ("schedule something", Act::Schedule),
             ("call a tool", Act::Call(Tool::CountWords)),
             ("Call the clock!", Act::Call(Tool::Clock)),
             ("what time is it?", Act::Call(Tool::Clock)),

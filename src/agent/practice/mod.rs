@@ -4,6 +4,7 @@
 
 mod instructions;
 mod stage;
+mod tools;
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -14,14 +15,12 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::instructions::{Act, Instructions, KNOWN, Pace, Stops, Tool};
+use self::instructions::{Act, Instructions, KNOWN, Pace, Stops};
 use self::stage::Stage;
-use super::background::BackgroundCall;
 use super::{
-    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Doing, Handle, SessionContext, Turn,
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Doing, Handle, Jobs, SessionContext, Turn,
 };
 use crate::domain::Time;
-use crate::domain::approval::{Always, Question};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
 use crate::domain::plan::{Plan, PlanStatus};
@@ -100,6 +99,7 @@ async fn play(
         approvals: turn.approvals,
         background: turn.background,
         doing: turn.doing,
+        jobs: turn.jobs,
         steps: turn.history.len(),
     };
     let mut stage = Stage::new(output, cancel, turn.steer, asked.pace);
@@ -132,6 +132,7 @@ struct Scene {
     approvals: Approvals,
     background: BackgroundCalls,
     doing: Doing,
+    jobs: Jobs,
     /// How many steps were said before.
     steps: usize,
 }
@@ -188,6 +189,7 @@ impl Scene {
             Act::Call(tool) => self.call(index, *tool, stage).await,
             Act::Run(time) => self.run_command(index, *time, stage).await,
             Act::AskToRun(command) => self.ask_to_run(index, command, stage).await,
+            Act::Schedule => self.schedule(index, stage).await,
             Act::Background => self.start_in_background(index, stage).await,
             Act::Write(lines) => write_lines(*lines, stage).await,
             Act::Spend(spent) => spend(*spent, stage).await,
@@ -211,50 +213,6 @@ impl Scene {
         }
     }
 
-    async fn call(&self, index: usize, tool: Tool, stage: &mut Stage) -> Result<(), AgentError> {
-        let call = format!("practice_{}", index + 1);
-        let (name, arguments) = match tool {
-            Tool::CountWords => ("count_words", serde_json::json!({ "text": self.message })),
-            Tool::Clock => ("clock", serde_json::json!({ "zone": "UTC" })),
-            Tool::Broken => ("broken", serde_json::json!({})),
-        };
-        let announced = AgentEvent::ToolCall {
-            call: call.clone(),
-            name: name.to_owned(),
-            arguments: arguments.to_string(),
-        };
-        stage.send(announced).await?;
-        stage.pause(Duration::from_millis(300)).await?;
-        let result = match tool {
-            Tool::CountWords => count_words(&self.message).to_string(),
-            Tool::Clock => (self.began_at + self.started.elapsed()).format("%Y-%m-%d %H:%M:%S").to_string(),
-            Tool::Broken => "it is broken, as it was asked to be".to_owned(),
-        };
-        let ok = tool != Tool::Broken;
-        stage.send(AgentEvent::ToolResult { call, ok, output: result.clone() }).await?;
-        stage.say(&format!("The tool {name} says: {result}.\n")).await
-    }
-
-    /// Shows a command that writes while it runs, but for running it.
-    async fn run_command(&self, index: usize, time: Duration, stage: &mut Stage) -> Result<(), AgentError> {
-        let call = format!("practice_{}", index + 1);
-        let seconds = time.as_secs().max(1);
-        let arguments =
-            serde_json::json!({ "command": format!("count to {seconds} (practice: nothing is run)") });
-        let (name, arguments) = ("terminal".to_owned(), arguments.to_string());
-        stage.send(AgentEvent::ToolCall { call: call.clone(), name, arguments }).await?;
-        let mut output = String::new();
-        for second in 1..=seconds {
-            let line = format!("{second} of {seconds}\n");
-            self.doing.write(&line);
-            output.push_str(&line);
-            stage.pause(Duration::from_secs(1)).await?;
-        }
-        self.doing.clear();
-        stage.send(AgentEvent::ToolResult { call, ok: true, output }).await?;
-        stage.say("The command has ended.\n").await
-    }
-
     /// Shows what the built-in loop does when its window is full: a summary for all that was said before.
     async fn compact(&self, stage: &mut Stage) -> Result<(), AgentError> {
         const FULL: u64 = 7_200;
@@ -274,51 +232,6 @@ impl Scene {
         stage
             .say("My window was nearly full: from here on I am sent a summary of what was said before.\n")
             .await
-    }
-
-    /// Shows what a real agent does with `terminal`, but for running anything.
-    async fn ask_to_run(&self, index: usize, command: &str, stage: &mut Stage) -> Result<(), AgentError> {
-        let call = format!("practice_{}", index + 1);
-        let arguments = serde_json::json!({ "command": command }).to_string();
-        stage
-            .send(AgentEvent::ToolCall { call: call.clone(), name: "terminal".to_owned(), arguments })
-            .await?;
-        let question = Question {
-            tool: "terminal".to_owned(),
-            what: command.to_owned(),
-            folder: "nowhere: the practice agent runs nothing".to_owned(),
-            always: Always::of(command),
-        };
-        let decision = tokio::select! {
-            biased;
-            () = stage.cancel.cancelled() => return Err(AgentError::Cancelled),
-            decision = self.approvals.ask(question) => decision,
-        };
-        let (ok, output) = match decision.refusal() {
-            None => (true, "allowed; the practice agent runs nothing".to_owned()),
-            Some(refusal) => (false, refusal),
-        };
-        stage.send(AgentEvent::ToolResult { call, ok, output: output.clone() }).await?;
-        stage.say(&format!("I asked to run a command: {output}.\n")).await
-    }
-
-    /// The one thing that it really runs, and that does nothing.
-    async fn start_in_background(&self, index: usize, stage: &mut Stage) -> Result<(), AgentError> {
-        const SLEEP: &str = "sleep 600";
-        const MOST: usize = 8;
-        let call = format!("practice_{}", index + 1);
-        let arguments = serde_json::json!({ "command": SLEEP, "background": true }).to_string();
-        stage
-            .send(AgentEvent::ToolCall { call: call.clone(), name: "terminal".to_owned(), arguments })
-            .await?;
-        let start =
-            BackgroundCall::Start { command: SLEEP.to_owned(), folder: std::env::temp_dir(), most: MOST };
-        let (ok, output) = match self.background.ask(start).await {
-            Ok(words) => (true, words),
-            Err(why) => (false, why),
-        };
-        stage.send(AgentEvent::ToolResult { call, ok, output: output.clone() }).await?;
-        stage.say(&format!("I asked for a command in the background: {output}\n")).await
     }
 
     fn recall(&self) -> String {

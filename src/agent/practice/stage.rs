@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -64,6 +65,29 @@ impl Stage {
     pub(super) async fn pour(&mut self, text: String) -> Result<(), AgentError> {
         self.words_out += super::count_words(&text);
         self.send(AgentEvent::Text(text)).await
+    }
+
+    /// Announces a call, the act's own, and gives its id.
+    pub(super) async fn begin_call(
+        &mut self,
+        act: usize,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<String, AgentError> {
+        let call = format!("practice_{}", act + 1);
+        let (name, arguments) = (name.to_owned(), arguments.to_string());
+        self.send(AgentEvent::ToolCall { call: call.clone(), name, arguments }).await?;
+        Ok(call)
+    }
+
+    /// Tells what a call gave back.
+    pub(super) async fn end_call(
+        &mut self,
+        call: String,
+        ok: bool,
+        output: String,
+    ) -> Result<(), AgentError> {
+        self.send(AgentEvent::ToolResult { call, ok, output }).await
     }
 
     /// Waits, listening for a stop and for steered text.

@@ -95,7 +95,7 @@ actions! {
         Zoom "zoom" "zoom" None NotNeeded "the focused pane on the whole screen, and back";
         Wrap "wrap" "wrap" None NotNeeded "wrap long lines or cut them";
         Times "times" "times" None NotNeeded "times relative or absolute";
-        FoldAll "fold-all" "fold all" None NotNeeded "open or fold all tool calls";
+        FoldAll "fold-all" "fold all" None NotNeeded "open or fold all tool calls, plans and thoughts";
         MouseToggle "mouse" "mouse" None NotNeeded "mouse to the console, or to the terminal for its own selection";
         Copy "copy" "copy" None NotNeeded "copy the selected thing";
         CopyId "copy-id" "copy id" None NotNeeded "copy its id or key";
