@@ -82,9 +82,12 @@ impl Readers {
         self.with(|connection| connection.unfinished_run()).await
     }
 
-    /// Gives up what takes long and lets go of the connections that nobody uses.
-    pub(super) fn close(&self) {
+    /// Gives up what takes long, waits for who reads, and lets go of all connections: one that is open when
+    /// the writer closes would leave the log beside the file. Who asks later is refused.
+    pub(super) async fn close(&self) {
         self.pool.closed.cancel();
+        let _all = self.pool.permits.acquire_many(CONNECTIONS as u32).await;
+        self.pool.permits.close();
         self.pool.idle().clear();
     }
 

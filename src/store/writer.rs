@@ -175,7 +175,7 @@ impl Store {
 
     /// Carries out what waits, then closes the store. Later steps are refused as closed.
     pub async fn close(&self) {
-        self.readers.close();
+        self.readers.close().await;
         // One that is closed already is as closed as can be.
         let _ = self.ask(Job::Close).await;
     }
@@ -391,15 +391,16 @@ impl Writer {
         });
         trouble.why = why.clone();
         let lasted = trouble.began.elapsed();
-        if !trouble.told && lasted >= self.patience.tell_after {
-            trouble.told = true;
-            let news = Feed::Trouble(StoreTrouble { since: trouble.since, why: why.clone() });
-            self.send(news);
-        }
         let now = Instant::now();
         let steps = std::mem::take(&mut self.steps).into_iter();
         let (late, waiting): (VecDeque<_>, _) = steps.partition(|(until, _)| *until <= now);
         self.steps = waiting;
+        // Whoever is refused finds it told, however young it is: they may have waited before the first try.
+        if !trouble.told && (lasted >= self.patience.tell_after || !late.is_empty()) {
+            trouble.told = true;
+            let news = Feed::Trouble(StoreTrouble { since: trouble.since, why: why.clone() });
+            self.send(news);
+        }
         for (_, pending) in late {
             pending.answer(Err(StoreError::Unavailable { why: why.clone() }));
         }

@@ -167,6 +167,52 @@ async fn beyond_its_patience_a_step_is_refused_keeps_nothing_and_the_store_works
 }
 
 #[tokio::test]
+async fn whoever_is_refused_finds_the_trouble_told_however_young_it_is() {
+    let home = home();
+    let no_time = Patience { bound: Duration::ZERO, tell_after: Duration::from_secs(3600) };
+    let (store, mut feed) = open(&home, no_time);
+    let held = lock(&home.path);
+    let refused = store.write(|t| t.accept_message(&message("a", "m", 1))).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    assert!(matches!(next(&mut feed).await, Feed::Trouble(_)));
+    drop(held);
+    assert!(matches!(next(&mut feed).await, Feed::Recovered));
+}
+
+#[tokio::test]
+async fn closing_waits_for_who_reads_and_leaves_all_in_one_file() {
+    let home = home();
+    let (store, _feed) = open(&home, PATIENT);
+    store.write(|t| t.accept_message(&message("a", "m", 1))).await.unwrap();
+    let (begun, begins) = tokio::sync::oneshot::channel();
+    let (go_on, goes_on) = std::sync::mpsc::channel();
+    let reads = tokio::spawn({
+        let store = store.clone();
+        async move {
+            let question = move |q: &dyn Queries| {
+                begun.send(()).unwrap();
+                goes_on.recv().unwrap();
+                q.counts()
+            };
+            store.read(question).await
+        }
+    });
+    begins.await.unwrap();
+    let closes = tokio::spawn({
+        let store = store.clone();
+        async move { store.close().await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!closes.is_finished());
+    go_on.send(()).unwrap();
+    closes.await.unwrap();
+    assert_eq!(reads.await.unwrap().unwrap().sessions, 1);
+    assert!(!home.path.with_extension("db-wal").exists());
+    let late = store.read(|q| q.counts()).await;
+    assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");
+}
+
+#[tokio::test]
 async fn an_answer_comes_when_its_events_are_in_the_feed() {
     let home = home();
     let (store, mut feed) = open(&home, PATIENT);
