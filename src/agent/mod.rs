@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{AgentConfig, BackendKind, Keys, Secrets, Section};
 use crate::domain::Time;
-use crate::domain::history::Step;
+use crate::domain::history::{Asker, Step};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::plan::{Plan, PlanEntry};
 use crate::domain::session::{AgentSession, ContextUse, Usage};
@@ -146,8 +146,10 @@ pub struct Turn {
     pub id: TurnId,
     /// What was said before, well-formed: roles alternate and it ends with the agent.
     pub history: Vec<Step>,
-    /// What the person says now.
+    /// What is asked now.
     pub message: String,
+    /// Who asks it.
+    pub asked_by: Asker,
     /// What it may use before a daily limit is reached; none where nothing limits it.
     pub allowance: Option<Allowance>,
     /// What no text that it is given may hold.

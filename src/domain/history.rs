@@ -104,10 +104,13 @@ pub struct ToolResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Step {
-    /// What a person asked.
+    /// What was asked.
     User {
         /// The words.
         text: String,
+        /// Who asked it.
+        #[serde(skip)]
+        by: Asker,
     },
     /// What the agent answered, with a note where it was cut.
     Agent {
@@ -119,10 +122,20 @@ pub enum Step {
     },
 }
 
+/// Who asks something of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Asker {
+    /// A person.
+    #[default]
+    Person,
+    /// The engine, so that it goes on with what was cut off.
+    Engine,
+}
+
 impl Step {
     /// What a person asked.
     pub fn user(text: impl Into<String>) -> Self {
-        Self::User { text: text.into() }
+        Self::User { text: text.into(), by: Asker::Person }
     }
 
     /// What the agent answered, without a tool.
@@ -166,12 +179,15 @@ pub fn told(entries: &[Entry], summary: Option<&Summary>) -> Told {
     if let Some(summary) = summary {
         let asked = |entry: &&Entry| matches!(entry.body, Body::User { .. } | Body::Resume { .. });
         let first = covered.iter().find(asked);
-        told.take_user(first.map_or("[The beginning of this conversation.]", Entry::words), summary.up_to);
+        let (words, by) =
+            first.map_or(("[The beginning of this conversation.]", Asker::Person), Entry::asked);
+        told.take_user(words, by, summary.up_to);
         told.take_agent(&summary_told(&summary.text), "", summary.up_to);
         let broken_off = rest.first().map(|entry| entry.turn);
         for entry in covered.iter().filter(|entry| Some(entry.turn) == broken_off).filter(asked) {
-            let again = if Some(entry.id) == first.map(|first| first.id) { GO_ON } else { entry.words() };
-            told.take_user(again, summary.up_to);
+            let (words, by) = entry.asked();
+            let again = if Some(entry.id) == first.map(|first| first.id) { GO_ON } else { words };
+            told.take_user(again, by, summary.up_to);
         }
     }
     rest.iter().for_each(|entry| told.take(entry));
@@ -182,11 +198,12 @@ pub fn told(entries: &[Entry], summary: Option<&Summary>) -> Told {
 }
 
 impl Entry {
-    /// What a person, or the engine in a person's place, said to the agent.
-    fn words(&self) -> &str {
+    /// What was asked of the agent.
+    fn asked(&self) -> (&str, Asker) {
         match &self.body {
-            Body::User { text, .. } | Body::Resume { text } => text,
-            _ => "",
+            Body::User { text, .. } | Body::Told { text } => (text, Asker::Person),
+            Body::Resume { text } => (text, Asker::Engine),
+            _ => ("", Asker::Person),
         }
     }
 }
@@ -194,8 +211,9 @@ impl Entry {
 impl Told {
     fn take(&mut self, entry: &Entry) {
         match &entry.body {
-            Body::User { text, .. } | Body::Resume { text } | Body::Told { text } => {
-                self.take_user(text, entry.id);
+            Body::User { .. } | Body::Resume { .. } | Body::Told { .. } => {
+                let (text, by) = entry.asked();
+                self.take_user(text, by, entry.id);
             }
             Body::Notice { .. } => {}
             Body::Agent { text, .. } => self.take_agent(text, "", entry.id),
@@ -214,10 +232,15 @@ impl Told {
         }
     }
 
-    fn take_user(&mut self, more: &str, entry: MessageId) {
+    fn take_user(&mut self, more: &str, by: Asker, entry: MessageId) {
         match self.steps.last_mut() {
-            Some(Step::User { text }) => append(text, more, "\n\n"),
-            _ => self.begin(Step::user(more), entry),
+            Some(Step::User { text, by: before }) => {
+                append(text, more, "\n\n");
+                if by == Asker::Engine {
+                    *before = by;
+                }
+            }
+            _ => self.begin(Step::User { text: more.to_owned(), by }, entry),
         }
         self.reach(entry);
     }
@@ -299,7 +322,7 @@ mod tests {
     fn told(bodies: Vec<Body>) -> Vec<(char, String)> {
         let entries: Vec<Entry> = bodies.into_iter().map(entry).collect();
         let told = steps(&entries).into_iter().map(|step| match step {
-            Step::User { text } => ('u', text),
+            Step::User { text, .. } => ('u', text),
             Step::Agent { text, .. } => ('a', text),
         });
         told.collect()
@@ -313,6 +336,21 @@ mod tests {
     fn a_long_answer_in_several_entries_is_one_answer() {
         let bodies = vec![user("q"), agent("first "), agent("second")];
         assert_eq!(told(bodies), pairs(&[('u', "q"), ('a', "first second")]));
+    }
+
+    #[test]
+    fn what_the_engine_asks_is_no_persons_whatever_stands_before_it() {
+        let ended = || Body::Told { text: "[process 1 ended]".to_owned() };
+        let resume = Body::Resume { text: "go on".to_owned() };
+        let bodies = vec![ended(), user("q"), agent("half"), ended(), resume, agent("a")];
+        let entries: Vec<Entry> = bodies.into_iter().map(entry).collect();
+        let asked: Vec<(Asker, String)> = steps(&entries)
+            .into_iter()
+            .filter_map(|step| if let Step::User { text, by } = step { Some((by, text)) } else { None })
+            .collect();
+        let asked: Vec<(Asker, &str)> = asked.iter().map(|(by, text)| (*by, text.as_str())).collect();
+        let person = (Asker::Person, "[process 1 ended]\n\nq");
+        assert_eq!(asked, [person, (Asker::Engine, "[process 1 ended]\n\ngo on")]);
     }
 
     #[test]
@@ -340,7 +378,7 @@ mod tests {
 
     fn words(told: &Told) -> Vec<&str> {
         let words = |step| match step {
-            &Step::User { ref text } | &Step::Agent { ref text, .. } => text.as_str(),
+            &Step::User { ref text, .. } | &Step::Agent { ref text, .. } => text.as_str(),
         };
         told.steps.iter().map(words).collect()
     }

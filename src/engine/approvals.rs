@@ -2,21 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use super::clock::LOOK_AGAIN;
+use super::clock::{LOOK_AGAIN, TRY_AGAIN};
 use super::shared::Shared;
 use crate::agent::NewQuestion;
 use crate::domain::Time;
 use crate::domain::approval::{Approval, Decision, Ending};
 use crate::domain::id::{ApprovalId, TurnId};
 use crate::store::{NewApproval, StoreError};
-
-/// What can't be kept is tried again after this long.
-const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 /// The questions whose agents wait for an answer.
 #[derive(Default)]

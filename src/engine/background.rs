@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::clock::TRY_AGAIN;
 use super::shared::{Settings, Shared};
 use crate::agent::NewCall;
 use crate::agent::background::{
@@ -26,15 +27,13 @@ use crate::domain::event::EventKind;
 use crate::domain::id::{ProcessNumber, SessionId, TurnId};
 use crate::store::{NewBackground, StoreError, Transitions};
 
-/// So many processes are looked at together: all that live, and those that ended last.
+/// So many processes are looked at together for outputs that belong to none.
 const ROWS: usize = 10_000;
 /// So many of them are told of one session.
 const OF_A_SESSION: usize = 100;
 /// So much of an output an agent reads at once, and so much it is shown with the end.
 const READ_CHARS: usize = 40_000;
 const LAST_CHARS: usize = 4_000;
-/// What can't be kept is tried again after this long.
-const TRY_AGAIN: Duration = Duration::from_secs(5);
 /// How much longer than the end itself an agent waits for it to be kept.
 const KEPT_WITHIN: Duration = Duration::from_secs(5);
 
@@ -133,7 +132,7 @@ async fn start(
     };
     make_room(shared, session).await;
     let log = shared.settings.background.log(&process);
-    let watched = Watched::find(&process.identity, &process.session, process.number);
+    let watched = find_watched(&process);
     if let Err(error) = held.go(&Orders::of(&process, log.clone())) {
         tracing::warn!(%session, %error, "a background process did not begin");
     }
@@ -292,37 +291,36 @@ async fn keep_end(shared: &Shared, process: &BackgroundProcess, ended: Ended) {
 }
 
 /// A process that an earlier engine left.
+#[derive(Clone)]
 pub(super) struct Left {
     process: BackgroundProcess,
-    watched: io::Result<Option<Watched>>,
     /// How it ended, if it did.
-    ended: Option<Ended>,
-}
-
-/// What was found of such a process, to be kept.
-pub(super) struct Found {
-    process: BackgroundProcess,
     ended: Option<Ended>,
 }
 
 /// Finds the background processes that an earlier engine left, and ends what is left of those that ended.
 pub(super) async fn find_left(shared: &Arc<Shared>) -> Result<Vec<Left>, StoreError> {
-    let rows = shared.store.read(|queries| queries.background(None, ROWS)).await?;
-    let live = rows.into_iter().map(|row| row.process).filter(BackgroundProcess::lives);
-    Ok(live.map(|process| look_at(shared, process)).collect())
+    let live = shared.store.read(|queries| queries.live_background()).await?;
+    let of = Arc::clone(shared);
+    let look = move || live.into_iter().map(|row| look_at(&of, row.process)).collect();
+    // It fails only where the runtime ends: then nothing new begins either.
+    tokio::task::spawn_blocking(look).await.map_err(|_| StoreError::Closed)
 }
 
 fn look_at(shared: &Shared, process: BackgroundProcess) -> Left {
-    let watched = Watched::find(&process.identity, &process.session, process.number);
-    let ended = matches!(watched, Ok(None)).then(|| {
+    let ended = matches!(find_watched(&process), Ok(None)).then(|| {
         end_rest(&process.session, process.number);
         how_it_ended(shared, &process, "it ended while no engine ran")
     });
-    Left { process, watched, ended }
+    Left { process, ended }
 }
 
-impl Found {
-    /// Keeps it.
+fn find_watched(process: &BackgroundProcess) -> io::Result<Option<Watched>> {
+    Watched::find(&process.identity, &process.session, process.number)
+}
+
+impl Left {
+    /// Keeps what was found of it.
     pub(super) fn keep(&self, store: &mut dyn Transitions, at: Time) -> Result<(), StoreError> {
         let BackgroundProcess { session, number, .. } = &self.process;
         match &self.ended {
@@ -334,13 +332,6 @@ impl Found {
             }
         }
     }
-}
-
-impl Left {
-    /// What was found of it.
-    pub(super) fn found(&self) -> Found {
-        Found { process: self.process.clone(), ended: self.ended.clone() }
-    }
 
     /// Takes over what lives. What was to end already is ended now.
     pub(super) fn take_over(self, shared: &Arc<Shared>) {
@@ -350,14 +341,15 @@ impl Left {
         if self.process.stopped_by.is_some() {
             shared.background.end(&self.process.session, self.process.number);
         }
-        take_over(shared, self.process, self.watched);
+        let watched = find_watched(&self.process);
+        take_over(shared, self.process, watched);
     }
 }
 
 /// What goes on when this engine ends, with the sessions.
 pub(super) async fn goes_on(shared: &Shared) -> Vec<String> {
-    let rows = shared.store.read(|queries| queries.background(None, ROWS)).await.unwrap_or_default();
-    rows.iter().filter(|row| row.process.lives()).map(ProcessRow::name).collect()
+    let rows = shared.store.read(|queries| queries.live_background()).await.unwrap_or_default();
+    rows.iter().map(ProcessRow::name).collect()
 }
 
 /// Forgets processes that ended before a time, at most so many, and the outputs of all that are forgotten.

@@ -23,7 +23,7 @@ use crate::domain::api::{Drain, EngineHold, Update, Waited};
 use crate::domain::cron::JobEvent;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::TurnId;
-use crate::domain::queue::{Ack, Gate};
+use crate::domain::queue::{Ack, Gate, Lane};
 use crate::domain::recovery::AfterStop;
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, StopCause};
@@ -228,7 +228,7 @@ impl Conductor {
             // Something came to wait, perhaps where nothing did and no probe was planned.
             EventKind::Accepted { ack: Ack::Queued { hold: Some(HoldReason::BackendError), .. }, .. }
             | EventKind::Restored { .. }
-            | EventKind::Moved { .. }
+            | EventKind::Moved { lane: Lane::Queue, position: 1, .. }
             | EventKind::CarriedOver { .. } => self.plan_probe(Some(self.shared.now())),
             EventKind::EngineHeld { why } => {
                 let held = EngineHold { since: event.at, why: why.clone() };

@@ -47,7 +47,7 @@ pub use cron::{
 };
 pub use program::program;
 
-use background::{Left, Place};
+use background::Place;
 use conductor::Conductor;
 use cron::Cron;
 use shared::Shared;
@@ -159,7 +159,7 @@ async fn open_run(
 ) -> Result<Opened, StoreError> {
     let leftovers = leftovers::end(shared).await?;
     let left = background::find_left(shared).await?;
-    let found: Vec<_> = left.iter().map(Left::found).collect();
+    let found = left.clone();
     let defaults = shared.defaults();
     let new = NewRun {
         run: run.run,
@@ -186,8 +186,8 @@ async fn open_run(
             for (child, fate) in &leftovers {
                 transitions.settle_process(child, fate, new.at)?;
             }
-            for found in &found {
-                found.keep(transitions, new.at)?;
+            for left in &found {
+                left.keep(transitions, new.at)?;
             }
             if let Some(damage) = &damage {
                 transitions.record(None, EventKind::LogDamaged(damage.clone()), new.at)?;

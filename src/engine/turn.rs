@@ -25,15 +25,16 @@ use crate::agent::{
 use crate::config::Secrets;
 use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{self, JobFound, Piece, StreamKind, Update};
-use crate::domain::background::{BackgroundProcess, told};
+use crate::domain::background::told;
 use crate::domain::event::{EventKind, Level};
-use crate::domain::history;
-use crate::domain::id::{ChatType, ItemId, KeyParts, SessionId, TurnId};
+use crate::domain::history::{self, Asker};
+use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
 use crate::domain::process::ChildProcess;
+use crate::domain::queue::Source;
 use crate::domain::session::{AgentSession, HandleUse};
 use crate::domain::spending::Allowance;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
-use crate::store::{Queries, StoreError};
+use crate::store::StoreError;
 
 /// What an agent said is kept at least this often.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
@@ -46,8 +47,6 @@ const HISTORY_ENTRIES: usize = 2_000;
 /// Events of an agent, and texts for it, that may wait.
 const AGENT_EVENTS: usize = 64;
 const STEER_TEXTS: usize = 32;
-/// So many of a session's background processes are looked at for those that ended.
-const ENDED_PROCESSES: usize = 100;
 
 /// The conductor's hold on a turn.
 pub(super) struct Control {
@@ -71,6 +70,7 @@ struct Prepared {
     context: SessionContext,
     history: history::Told,
     message: String,
+    asked_by: Asker,
     allowance: Option<Allowance>,
     secrets: Secrets,
 }
@@ -109,7 +109,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
                 Some(row) => queries.allowance(&row.session.key, now)?,
                 None => None,
             };
-            let ended = told_in(queries, &session, turn)?;
+            let ended = told(&queries.told_in(&session, turn)?);
             Ok((row, queries.item(item)?, history, allowance, job, ended, Secrets::read(&keys)))
         })
         .await?;
@@ -131,20 +131,12 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         context.model = definition.model.or(context.model);
         context.workdir = definition.workdir.map(PathBuf::from);
     }
+    let asked_by = if item.source == Source::Recovery { Asker::Engine } else { Asker::Person };
     let message = match ended.as_str() {
         "" => item.text,
         ended => format!("{ended}\n\n{}", item.text),
     };
-    Ok(Prepared { agent, backend, context, history, message, allowance, secrets })
-}
-
-/// What the turn's agent is told of background processes that ended.
-fn told_in(queries: &dyn Queries, session: &SessionId, turn: TurnId) -> Result<String, StoreError> {
-    let rows = queries.background(Some(session), ENDED_PROCESSES)?;
-    let mut ended: Vec<BackgroundProcess> =
-        rows.into_iter().map(|row| row.process).filter(|process| process.told_in == Some(turn)).collect();
-    ended.sort_by_key(|process| process.number);
-    Ok(told(&ended))
+    Ok(Prepared { agent, backend, context, history, message, asked_by, allowance, secrets })
 }
 
 /// Ends the turn in the store, however long the store takes: until then nothing else of its
@@ -175,6 +167,32 @@ struct Lines {
     calls: mpsc::Receiver<NewCall>,
     doing: watch::Receiver<String>,
     new_jobs: mpsc::Receiver<NewJob>,
+}
+
+/// The agent's ends of them.
+struct Ends {
+    output: mpsc::Sender<AgentEvent>,
+    steer: mpsc::Receiver<(ItemId, String)>,
+    children: Children,
+    approvals: Approvals,
+    background: BackgroundCalls,
+    doing: Doing,
+    jobs: Jobs,
+}
+
+/// Makes a turn's channels.
+fn lines() -> (Ends, Lines) {
+    let (output, events) = mpsc::channel(AGENT_EVENTS);
+    let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
+    let (children, new_children) = Children::channel();
+    let (approvals, questions) = Approvals::channel();
+    let (background, calls) = BackgroundCalls::channel();
+    let (doing, written) = Doing::channel();
+    let (jobs, new_jobs) = Jobs::channel();
+    (
+        Ends { output, steer, children, approvals, background, doing, jobs },
+        Lines { events, steer_in, new_children, questions, calls, doing: written, new_jobs },
+    )
 }
 
 struct Work<'a> {
@@ -265,13 +283,7 @@ impl<'a> Work<'a> {
 
     /// Lets the agent work on the turn, by the handle that was kept or else by a new one.
     async fn run_by(&mut self, kept: Option<Box<dyn Handle>>, prepared: Prepared) -> Ran {
-        let (output, events) = mpsc::channel(AGENT_EVENTS);
-        let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
-        let (children, new_children) = Children::channel();
-        let (approvals, questions) = Approvals::channel();
-        let (background, calls) = BackgroundCalls::channel();
-        let (doing, written) = Doing::channel();
-        let (jobs, new_jobs) = Jobs::channel();
+        let (Ends { output, steer, children, approvals, background, doing, jobs }, lines) = lines();
         let (steps_kept, kept_up) = Kept::channel();
         self.steps_kept = steps_kept;
         self.secrets = prepared.secrets.clone();
@@ -280,6 +292,7 @@ impl<'a> Work<'a> {
             id: self.begun.turn,
             history: prepared.history.steps,
             message: prepared.message,
+            asked_by: prepared.asked_by,
             allowance: prepared.allowance,
             secrets: prepared.secrets,
             began_at: self.begun.at,
@@ -293,21 +306,13 @@ impl<'a> Work<'a> {
         };
         let cancel = self.cancel.clone();
         let run = handles::run(prepared.backend, prepared.context, kept, turn, output, cancel);
-        let lines = Lines { events, steer_in, new_children, questions, calls, new_jobs, doing: written };
         self.drive(Box::pin(run), lines).await
     }
 
     /// Opens the handle for the next turn, while what this one said is still being kept.
     async fn open_next(&mut self, backend: Arc<dyn Backend>, context: SessionContext) -> Ran {
-        let (_, events) = mpsc::channel(AGENT_EVENTS);
-        let (steer_in, _) = mpsc::channel(STEER_TEXTS);
-        let (_, new_children) = Children::channel();
-        let (_, questions) = Approvals::channel();
-        let (_, new_jobs) = Jobs::channel();
-        let (_, calls) = BackgroundCalls::channel();
-        let (_, doing) = Doing::channel();
         let open = handles::open(backend, context, self.cancel.clone());
-        let lines = Lines { events, steer_in, new_children, questions, calls, new_jobs, doing };
+        let (_, lines) = lines();
         self.drive(Box::pin(open), lines).await
     }
 

@@ -329,6 +329,10 @@ pub trait Queries: JobQueries {
     /// The background processes of a session, or of all: those that live first, then the last that ended,
     /// at most `limit`.
     fn background(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<ProcessRow>>;
+    /// The background processes that live, in the order in which they began.
+    fn live_background(&self) -> Result<Vec<ProcessRow>>;
+    /// The background processes of whose end a turn's agent was told, by their numbers.
+    fn told_in(&self, session: &SessionId, turn: TurnId) -> Result<Vec<BackgroundProcess>>;
     /// The operator's hold, if it is on.
     fn engine_hold(&self) -> Result<Option<EngineHold>>;
 }

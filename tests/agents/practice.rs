@@ -121,10 +121,12 @@ async fn tells_what_it_was_told() {
 }
 
 async fn goes_on_when_resumed() {
-    let note = resume_message(ResumeReason::RestartInterrupted);
-    let cut_twice = [("hello", "hi"), ("take 3 seconds", "Working for 3s: 1"), (&*note, "")];
+    let told = "[background process 1 (make) ended: exit 0 after 9 s]";
+    let note = format!("{told}\n\n{}", resume_message(ResumeReason::RestartInterrupted));
+    let cut = [("hello", "hi"), ("take 3 seconds", "Working for 3s: 1")];
     let began = Instant::now();
-    let text = Call::new(&note).after(&cut_twice).play(&*practice()).await.text();
+    let cut_twice = Call::resume(&note).after(&cut).after_resume(&note, "");
+    let text = cut_twice.play(&*practice()).await.text();
     assert!(began.elapsed() >= Duration::from_secs(3));
     assert!(
         text.starts_with("I go on with what was cut off: \"take 3 seconds\".\nWorking for 3s: 1 2 3"),
@@ -132,16 +134,16 @@ async fn goes_on_when_resumed() {
     );
     assert!(!text.contains("This is the system"), "{text}");
     // An ordinary message is answered in one line, and the engine's words are nobody's.
-    let text = Call::new(&note).after(&[("hello", "hi")]).play(&*practice()).await.text();
+    let text = Call::resume(&note).after(&[("hello", "hi")]).play(&*practice()).await.text();
     assert_eq!(text, "I go on with what was cut off: \"hello\".\n");
-    let text =
-        Call::new("and now?").after(&[("hello", "hi"), (&*note, "ok")]).play(&*practice()).await.text();
+    let went_on = Call::new("and now?").after(&[("hello", "hi")]).after_resume(&note, "ok");
+    let text = went_on.play(&*practice()).await.text();
     assert!(
         text.starts_with("This is message 2 in this memory.") && text.contains("you said: \"hello\""),
         "{text}"
     );
     // What hangs hangs again, so that a session that is cut off at each start can be watched.
-    let hangs = Call::new(&note).after(&[("hang", "")]);
+    let hangs = Call::resume(&note).after(&[("hang", "")]);
     assert!(timeout(Duration::from_secs(60), hangs.play(&*practice())).await.is_err());
 }
 

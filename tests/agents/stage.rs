@@ -18,7 +18,7 @@ use switchboard::config::{
 };
 use switchboard::domain::Time;
 use switchboard::domain::approval::{Decision, Policy, Question};
-use switchboard::domain::history::Step;
+use switchboard::domain::history::{Asker, Step};
 use switchboard::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use switchboard::domain::session::AgentSession;
 use switchboard::domain::spending::Allowance;
@@ -166,6 +166,7 @@ pub fn text_of(events: &[AgentEvent]) -> String {
 /// One turn that is about to run.
 pub struct Call {
     pub message: String,
+    pub asked_by: Asker,
     pub history: Vec<Step>,
     pub cancel: CancellationToken,
     pub steer: Option<mpsc::Receiver<(ItemId, String)>>,
@@ -190,6 +191,7 @@ impl Call {
     pub fn new(message: &str) -> Self {
         Self {
             message: message.to_owned(),
+            asked_by: Asker::Person,
             history: vec![],
             cancel: CancellationToken::new(),
             steer: None,
@@ -203,6 +205,11 @@ impl Call {
             secrets: Secrets::default(),
             workdir: None,
         }
+    }
+
+    /// The engine's word to go on with what was cut off.
+    pub fn resume(message: &str) -> Self {
+        Self { asked_by: Asker::Engine, ..Self::new(message) }
     }
 
     /// Has its processes handed over there; else each is kept at once.
@@ -234,6 +241,13 @@ impl Call {
             self.history.push(Step::user(*user));
             self.history.push(Step::agent(*agent));
         }
+        self
+    }
+
+    /// After that a turn went on with what was cut off.
+    pub fn after_resume(mut self, message: &str, agent: &str) -> Self {
+        self.history.push(Step::User { text: message.to_owned(), by: Asker::Engine });
+        self.history.push(Step::agent(agent));
         self
     }
 
@@ -299,6 +313,7 @@ impl Call {
             history: self.history,
             message: self.message,
             allowance: self.allowance,
+            asked_by: self.asked_by,
             began_at: instant(),
             steer: self.steer.unwrap_or(no_steer),
         }

@@ -101,6 +101,10 @@ fn without_an_engine_jobs_are_changed_in_the_file_and_count_from_the_next_start(
     let again = place.done(&["cron", "add", "0 8 * * *", "Look at the disk", "--timezone", "UTC"]);
     assert_eq!(again, format!("job look-at-the-disk-2 saved{later}"), "its id is its own");
     assert_eq!(job(&place, "Disk")["row"]["words"], "every 2 hours");
+    let twice = ["cron", "add", "0 8 * * *", "x", "--id", "twice", "--repeat", "2"];
+    place.done(&twice);
+    assert_eq!(job(&place, "twice")["next"].as_array().unwrap().len(), 2);
+    place.done(&["cron", "remove", "twice"]);
     let ambiguous = place.run(&["cron", "show", "look"]);
     assert!(ambiguous.err.contains("look-at-the-disk, look-at-the-disk-2"), "{}", ambiguous.err);
 

@@ -79,7 +79,7 @@ async fn a_turn_that_is_cut_goes_on_with_the_summary_of_its_own_steps() {
         .history
         .iter()
         .map(|step| match step {
-            Step::User { text } | Step::Agent { text, .. } => text.as_str(),
+            Step::User { text, .. } | Step::Agent { text, .. } => text.as_str(),
         })
         .collect();
     assert_eq!(words[..3], ["work", &summary_told("In short."), GO_ON]);

@@ -43,7 +43,7 @@ fn well_formed(history: &[Step]) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, step) in history.iter().enumerate() {
         match (place % 2, step) {
-            (0, Step::User { text }) => lines.push(format!("you: {text}")),
+            (0, Step::User { text, .. }) => lines.push(format!("you: {text}")),
             (1, Step::Agent { text, .. }) => lines.push(format!("agent: {text}")),
             _ => panic!("the roles don't alternate: {history:?}"),
         }

@@ -93,6 +93,9 @@ fn the_next_turn_is_told_once_of_what_ended() {
             ]
         );
         assert_eq!(of_session(bench, &session)[0].told_in, Some(next));
+        let told_in = bench.ask(|q| q.told_in(&session, next));
+        assert_eq!(told_in.iter().map(BackgroundProcess::name).collect::<Vec<_>>(), ["1 (make)"]);
+        assert_eq!(bench.ask(|q| q.told_in(&session, turn)), []);
         finish(bench, next, 21);
         bench.send(message("a", "again", 22));
         let third = bench.running(&session).unwrap();
@@ -119,7 +122,9 @@ fn a_session_has_no_more_than_it_may_and_keeps_the_newest_that_ended() {
         assert_eq!(rows.iter().filter(|row| row.lives()).count(), 2);
         assert_eq!(rows.len(), KEPT_ENDED + 2);
         assert_eq!(bench.step(|t| t.prune_background(at(9), 99)).unwrap(), KEPT_ENDED);
-        assert_eq!(of_session(bench, &session).len(), 2, "what lives is never forgotten");
+        let live = bench.ask(|q| q.live_background()).into_iter().map(|row| row.process).collect::<Vec<_>>();
+        assert_eq!(of_session(bench, &session), live, "what lives is never forgotten");
+        assert_eq!(live.iter().map(|one| one.command.as_str()).collect::<Vec<_>>(), ["two", "last"]);
     });
 }
 

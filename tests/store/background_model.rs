@@ -142,6 +142,13 @@ impl Model {
         live
     }
 
+    pub(crate) fn told_in(&self, session: &SessionId, turn: TurnId) -> Vec<BackgroundProcess> {
+        let told = |it: &&BackgroundProcess| it.session == *session && it.told_in == Some(turn);
+        let mut told: Vec<_> = self.background.iter().filter(told).cloned().collect();
+        told.sort_by_key(|it| it.number);
+        told
+    }
+
     pub(crate) fn background_rows(&self, session: Option<&SessionId>, limit: usize) -> Vec<ProcessRow> {
         let wanted = |it: &&BackgroundProcess| session.is_none_or(|session| it.session == *session);
         let mut rows: Vec<_> = self.background.iter().filter(wanted).cloned().collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chrono::TimeDelta;
 use chrono_tz::Tz;
 
 use switchboard::domain::Time;
@@ -440,6 +441,21 @@ fn a_fire_that_never_began_is_restored_once() {
         assert_eq!(home.history("a")[0].1, state);
     }
     assert!(home.claim("v", "2026-08-21T09:00:02Z").is_none());
+}
+
+#[test]
+fn a_job_is_told_no_more_slots_than_it_has_runs_left() {
+    let twice = Definition { repeat: Some(2), ..job("a", "0 9 * * *") };
+    let home = Home::with(&[twice], "2026-08-21T08:30:00Z");
+    let now = when("2026-08-21T08:30:00Z");
+    let JobFound::One(detail) = home.store.queries().job("a", Tz::UTC, now).unwrap() else { panic!() };
+    assert_eq!(detail.next, [when("2026-08-21T09:00:00Z"), when("2026-08-22T09:00:00Z")]);
+    let on = |day: &str| {
+        let from = when(&format!("2026-08-{day}T00:00:00Z"));
+        home.store.queries().timeline(from, from + TimeDelta::days(1), 9, Tz::UTC).unwrap().remove(0).slots
+    };
+    assert_eq!(on("22"), [when("2026-08-22T09:00:00Z")]);
+    assert!(on("23").is_empty());
 }
 
 #[test]

@@ -80,15 +80,7 @@ impl Job {
 
     /// Its slots to come, from an instant on.
     fn slots(&self, from: Time) -> impl Iterator<Item = Time> {
-        let JobStanding { ahead, .. } = &self.standing;
-        let mut after = ahead.settled.max(from - chrono::TimeDelta::milliseconds(1));
-        let course = self.definition().and_then(|definition| self.standing.course(definition));
-        let course = course.filter(|_| ahead.next.is_some());
-        std::iter::from_fn(move || {
-            let course = course.as_ref()?;
-            after = course.schedule.next(after, &course.lattice)?;
-            Some(after)
-        })
+        self.definition().into_iter().flat_map(move |definition| self.standing.slots(definition, from))
     }
 
     fn overlap(&self) -> Overlap {
@@ -875,12 +867,11 @@ impl JobQueries for Model {
             return Ok(JobFound::None);
         };
         let row = self.job_row(id, job);
-        let most = row.runs_left.map_or(5, |left| left.min(5)) as usize;
         Ok(JobFound::One(Box::new(JobDetail {
             row,
             definition: job.record.definition.clone(),
             record: job.record.text.clone(),
-            next: job.slots(at).take(most).collect(),
+            next: job.slots(at).take(5).collect(),
             warnings: Vec::new(),
             history: self.of_job(id).rev().take(50).cloned().collect(),
         })))

@@ -2513,6 +2513,15 @@ impl Queries for Model {
         Ok(self.background_rows(session, limit))
     }
 
+    fn live_background(&self) -> Result<Vec<ProcessRow>> {
+        let rows = self.background_rows(None, usize::MAX);
+        Ok(rows.into_iter().filter(|row| row.process.lives()).collect())
+    }
+
+    fn told_in(&self, session: &SessionId, turn: TurnId) -> Result<Vec<BackgroundProcess>> {
+        Ok(self.told_in(session, turn))
+    }
+
     fn counts(&self) -> Result<Counts> {
         let live: Vec<SessionRow> = self
             .sessions

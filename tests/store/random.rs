@@ -687,6 +687,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:?}", queries.host_conversations(5)?),
         format!("{:?}", queries.processes()?),
         format!("{:#?}", queries.background(None, 4)?),
+        format!("{:#?}", queries.live_background()?),
         format!("{:?}", queries.resolve_session("t1", 5)?),
         format!("{:#?}", queries.recovery(None, 4)?),
         format!("{:?}", queries.report(None)?),

@@ -365,7 +365,7 @@ async fn keep(connection: &Connection, turn: &Turn) -> Result<(), AgentError> {
 /// Whether the agent, which knows all up to a message, knows the history: it does not after an undo.
 fn ends_with(history: &[Step], message: &str) -> bool {
     let last = history.iter().rev().find_map(|step| match step {
-        Step::User { text } => Some(text),
+        Step::User { text, .. } => Some(text),
         Step::Agent { .. } => None,
     });
     last.is_some_and(|last| last.ends_with(message))

@@ -45,7 +45,7 @@ pub(super) fn of_the_end(history: &[Step]) -> Option<String> {
 
 fn told_step(step: &Step) -> String {
     match step {
-        Step::User { text } => format!("User: {}", shortened(text)),
+        Step::User { text, .. } => format!("User: {}", shortened(text)),
         Step::Agent { text, .. } => format!("You: {}", shortened(text)),
     }
 }

@@ -22,9 +22,8 @@ use super::{
 };
 use crate::domain::Time;
 use crate::domain::event::excerpt;
-use crate::domain::history::Step;
+use crate::domain::history::{Asker, Step};
 use crate::domain::plan::{Plan, PlanStatus};
-use crate::domain::recovery::is_resume_message;
 use crate::domain::session::{ContextUse, Usage};
 use crate::domain::spending::{Spent, money};
 use crate::domain::talk::{Covers, Shortened};
@@ -82,16 +81,16 @@ async fn play(
     cancel: CancellationToken,
 ) -> Result<(), AgentError> {
     let mut told = told_before(&turn.history);
-    let (task, message) = match is_resume_message(&turn.message) {
-        true => (Task::Resumed, told.pop().unwrap_or_default()),
-        false => (Task::New, turn.message),
+    let message = match turn.asked_by {
+        Asker::Engine => told.pop().unwrap_or_default(),
+        Asker::Person => turn.message,
     };
     let asked = instructions::read(&message);
     if let Some(Act::Fail) = asked.acts.first() {
         return Err(failure());
     }
     let scene = Scene {
-        task,
+        asked_by: turn.asked_by,
         told,
         message,
         began_at: turn.began_at,
@@ -114,18 +113,11 @@ async fn play(
     played
 }
 
-/// Whether the message comes for the first time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Task {
-    New,
-    /// Its turn was cut off: it is gone on with from its beginning.
-    Resumed,
-}
-
 /// What the agent knows in one turn.
 struct Scene {
-    task: Task,
+    asked_by: Asker,
     told: Vec<String>,
+    /// What it works on. Where the engine asks, that is what was cut off, from its beginning.
     message: String,
     began_at: Time,
     started: Instant,
@@ -139,10 +131,10 @@ struct Scene {
 
 impl Scene {
     async fn play(&self, asked: &Instructions, stage: &mut Stage) -> Result<(), AgentError> {
-        match self.task {
-            Task::Resumed => stage.say(&self.going_on()).await?,
-            Task::New if says_only(asked) => {}
-            Task::New => stage.say(&self.opening(asked)).await?,
+        match self.asked_by {
+            Asker::Engine => stage.say(&self.going_on()).await?,
+            Asker::Person if says_only(asked) => {}
+            Asker::Person => stage.say(&self.opening(asked)).await?,
         }
         stage.take_in_steering().await?;
         for (index, act) in asked.acts.iter().enumerate() {
@@ -346,7 +338,7 @@ fn says_only(asked: &Instructions) -> bool {
 /// What people said; the engine's own words between it are none of theirs.
 fn told_before(history: &[Step]) -> Vec<String> {
     let user = |step: &Step| match step {
-        Step::User { text } if !is_resume_message(text) => Some(text.clone()),
+        Step::User { text, by: Asker::Person } => Some(text.clone()),
         Step::User { .. } | Step::Agent { .. } => None,
     };
     history.iter().filter_map(user).collect()

@@ -165,6 +165,7 @@ mod tests {
     use crate::agent::{Approvals, BackgroundCalls, Children, Doing, Jobs, Kept};
     use crate::config::{Config, Secrets};
     use crate::domain::Time;
+    use crate::domain::history::Asker;
     use crate::domain::id::{SessionId, SessionKey, TurnId};
     use std::time::Duration;
     use tokio::runtime::Handle;
@@ -190,6 +191,7 @@ mod tests {
             id: TurnId(1),
             history: Vec::new(),
             message: String::new(),
+            asked_by: Asker::Person,
             began_at: Time::UNIX_EPOCH,
             steer: mpsc::channel(1).1,
             children: Children::channel().0,

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
-use std::mem;
+use std::{iter, mem};
 
 use super::merge::Firing;
 use super::plan::{Ahead, Course, Facts, Open, Plan, Row, plan};
@@ -18,6 +18,9 @@ pub const FLAGGED_FROM: u32 = 3;
 
 /// So long a job that has done all its runs stays in the list.
 pub const COMPLETED_SHOWN: TimeDelta = TimeDelta::days(7);
+
+/// So many slots to come are told with a job.
+const SLOTS_TOLD: usize = 5;
 
 /// A clock that was ahead by more than that was wrong: what it took of the time to come holds no longer.
 const AHEAD_HOLDS: TimeDelta = TimeDelta::days(1);
@@ -296,6 +299,28 @@ impl JobStanding {
     /// How many runs are left of `repeat`.
     pub fn runs_left(&self, repeat: Option<u32>) -> Option<u32> {
         repeat.map(|times| times.saturating_sub(self.runs))
+    }
+
+    /// Its slots that are still to be taken, without those before `from`: no more than it has runs left.
+    pub fn slots(&self, definition: &Definition, from: Time) -> impl Iterator<Item = Time> {
+        let course = self.ahead.next.and_then(|_| self.course(definition));
+        let left = self.runs_left(definition.repeat);
+        // Where they are counted, those before `from` are counted too.
+        let mut after = match left {
+            Some(_) => self.ahead.settled,
+            None => self.ahead.settled.max(from - TimeDelta::milliseconds(1)),
+        };
+        let all = iter::from_fn(move || {
+            let course = course.as_ref()?;
+            after = course.schedule.next(after, &course.lattice)?;
+            Some(after)
+        });
+        all.take(left.map_or(usize::MAX, |left| left as usize)).skip_while(move |slot| *slot < from)
+    }
+
+    /// The next of them, as many as are told with a job.
+    pub fn next_slots(&self, definition: &Definition, at: Time) -> Vec<Time> {
+        self.slots(definition, at).take(SLOTS_TOLD).collect()
     }
 
     /// Its state in a list, by its executions that are not over.

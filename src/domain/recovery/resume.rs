@@ -33,19 +33,11 @@ pub fn room(running: usize, max_parallel: usize) -> usize {
     max_parallel.saturating_sub(running)
 }
 
-/// What [`resume_message`] begins with.
-const RESUMES: &str = "This is the system, not the user. Your last turn was interrupted because ";
-
-/// Whether an agent is told by this text to go on with what was cut off.
-pub fn is_resume_message(text: &str) -> bool {
-    text.starts_with(RESUMES)
-}
-
 /// What the agent of a resumed session is told. These are not the user's words: the message is kept
 /// with its own role.
 pub fn resume_message(reason: ResumeReason) -> String {
     format!(
-        "{RESUMES}{}. \
+        "This is the system, not the user. Your last turn was interrupted because {}. \
          Go on with the unfinished work from where the conversation stands, and do not only greet or \
          ask what is next. Do not repeat tool calls that have a result. A tool call without a recorded \
          result, or with the result \"{EFFECT_UNKNOWN}\", may have run: inspect its effect before you \
@@ -97,7 +89,6 @@ mod tests {
             (ResumeReason::RestartTimeout, "the engine was restarted"),
         ] {
             let message = resume_message(reason);
-            assert!(is_resume_message(&message) && !is_resume_message(cause));
             for words in [
                 "not the user",
                 cause,

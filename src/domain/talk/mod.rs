@@ -100,7 +100,7 @@ impl Talk {
         let first = usize::from(system.is_some());
         let asked = first + history.len();
         let before = history.into_iter().map(|step| match step {
-            Step::User { text } => Message::User { text },
+            Step::User { text, .. } => Message::User { text },
             Step::Agent { text, results } => Message::Agent { text, calls: Vec::new(), results },
         });
         let now = Message::User { text: message.to_owned() };

@@ -17,9 +17,6 @@ use crate::engine::commands::done;
 use crate::store::jobs_file::{JobsFile, Reading};
 use crate::store::{Readers, SeenRecord, StoreError};
 
-/// So many slots to come are told with a job.
-const NEXT: usize = 5;
-
 /// Carries out a command about scheduled tasks on the file alone; none: it needs an engine.
 pub async fn change(home: &Home, zone: Tz, at: Time, command: JobCommand) -> Option<Result<Reply, Refusal>> {
     let file = JobsFile::new(home.jobs_file());
@@ -129,16 +126,12 @@ fn as_written(
     if let Some(definition) = &seen.definition {
         row.missing_sources = definition.missing_sources(|job| document.find(job).is_some());
     }
-    let course = seen.definition.as_deref().and_then(|definition| standing.course(definition));
-    let next = match (course, row.next) {
-        (Some(course), Some(_)) => course.schedule.slots(at, &course.lattice).take(NEXT).collect(),
-        _ => Vec::new(),
-    };
+    let next = seen.definition.as_deref().map(|definition| standing.next_slots(definition, at));
     Some(JobDetail {
         row,
         definition: seen.definition,
         record: seen.text,
-        next,
+        next: next.unwrap_or_default(),
         warnings: Vec::new(),
         history: stored.map(|stored| stored.history).unwrap_or_default(),
     })

@@ -1,7 +1,6 @@
 //! Workers: what fired is claimed as soon as there is room, and each run has a task that is looked after.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
@@ -10,12 +9,10 @@ use super::run::{self, Left};
 use super::runs::LiveRun;
 use crate::domain::cron::{ClaimKey, ExecutionState};
 use crate::domain::queue::Gate;
+use crate::engine::clock::TRY_AGAIN;
 use crate::engine::shared::Shared;
 use crate::failpoint;
 use crate::store::{Claimed, ExecutionEnd, NewClaim, StoreError};
-
-/// After a claim that failed the next is tried so much later.
-const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 /// Claims what waits whenever something fired or ended, for as long as the engine runs.
 pub(super) async fn work(shared: Arc<Shared>) {

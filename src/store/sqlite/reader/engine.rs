@@ -6,7 +6,8 @@ use super::super::columns::{background_process, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::{ComposerMemory, EngineHold, ProcessRow};
-use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::background::BackgroundProcess;
+use crate::domain::id::{SessionId, SessionKey, TurnId};
 use crate::domain::process::{ChildProcess, ProcessIdentity};
 use crate::domain::session::SessionState;
 use crate::store::{Counts, Result};
@@ -21,6 +22,9 @@ macro_rules! processes_where {
         )
     };
 }
+
+/// A session has few of them, so that all that live are few among those that are kept.
+const LIVE_BACKGROUND: &str = processes_where!("b.ended_at IS NULL", "-1");
 
 impl Reader<'_> {
     pub(super) fn counts(&self) -> Result<Counts> {
@@ -84,6 +88,18 @@ impl Reader<'_> {
         }
     }
 
+    pub(super) fn live_background(&self) -> Result<Vec<ProcessRow>> {
+        self.rows(LIVE_BACKGROUND, (), process_row)
+    }
+
+    pub(super) fn told_in(&self, session: &SessionId, turn: TurnId) -> Result<Vec<BackgroundProcess>> {
+        self.rows(
+            "SELECT * FROM background WHERE session = ?1 AND told_in = ?2 ORDER BY number",
+            (session, turn),
+            background_process,
+        )
+    }
+
     pub(super) fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
         let draft = self.first("SELECT text FROM drafts WHERE key = ?1", (key,), |row| row.get(0))?;
         let history = self.rows(
@@ -99,4 +115,16 @@ fn process_row(row: &Row<'_>) -> rusqlite::Result<ProcessRow> {
     let (key, title): (SessionKey, Option<String>) = (row.get("key")?, row.get("title")?);
     let session_name = title.unwrap_or_else(|| key.parts().chat_id.to_owned());
     Ok(ProcessRow { process: background_process(row)?, key, session_name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan;
+    use super::LIVE_BACKGROUND;
+
+    #[test]
+    fn a_start_and_a_stop_read_the_background_processes_that_live_and_none_that_ended() {
+        let plan = plan(LIVE_BACKGROUND);
+        assert!(plan.contains("SCAN b USING INDEX live_background"), "{plan}");
+    }
 }

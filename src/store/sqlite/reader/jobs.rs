@@ -1,7 +1,5 @@
 //! Scheduled tasks, as screens and the engine read them.
 
-use std::iter;
-
 use chrono_tz::Tz;
 use rusqlite::Row;
 
@@ -29,8 +27,6 @@ use crate::store::{JobQueries, NextDue, Result};
 const HISTORY: usize = 50;
 /// So many durations are told with a job.
 const DURATIONS: usize = 12;
-/// So many slots to come are told with a job.
-const NEXT: usize = 5;
 /// So many candidates of an ambiguous name are told.
 const CANDIDATES: usize = 20;
 
@@ -382,15 +378,11 @@ impl Reader<'_> {
 
     fn detail(&self, found: Found, _zone: Tz, at: Time) -> Result<JobDetail> {
         let row = self.row(&found)?;
-        let next = match found.standing.ahead.next {
-            Some(_) => {
-                slots(&found, at).take(row.runs_left.map_or(NEXT, |left| NEXT.min(left as usize))).collect()
-            }
-            None => Vec::new(),
-        };
+        let next = found.definition.as_ref().map(|definition| found.standing.next_slots(definition, at));
         let history = self.executions(Some(&found.id), None, HISTORY)?;
         let definition = found.definition.map(Box::new);
-        Ok(JobDetail { row, definition, record: found.record, next, warnings: Vec::new(), history })
+        let (record, next) = (found.record, next.unwrap_or_default());
+        Ok(JobDetail { row, definition, record, next, warnings: Vec::new(), history })
     }
 
     fn timeline_of(&self, found: Found, from: Time, until: Time, limit: usize) -> Result<TimelineRow> {
@@ -401,10 +393,8 @@ impl Reader<'_> {
             |row| Ok((time(row, "taken_at")?, row.get("state")?)),
         )?;
         past.reverse();
-        let slots = match found.standing.ahead.next {
-            Some(_) => slots(&found, from).take_while(|slot| *slot < until).take(limit).collect(),
-            None => Vec::new(),
-        };
+        let slots = |definition| found.standing.slots(definition, from).take_while(|slot| *slot < until);
+        let slots = found.definition.iter().flat_map(slots).take(limit).collect();
         let state = found.standing.state(found.open);
         let firing = found.standing.firing();
         Ok(TimelineRow { job: found.id, name: found.name, state, firing, slots, past })
@@ -424,17 +414,6 @@ impl Reader<'_> {
             })
         })
     }
-}
-
-/// The slots of a job that are still to be taken, from an instant on.
-fn slots(found: &Found, from: Time) -> impl Iterator<Item = Time> {
-    let course = found.definition.as_ref().and_then(|definition| found.standing.course(definition));
-    let mut after = found.standing.ahead.settled.max(from - chrono::TimeDelta::milliseconds(1));
-    iter::from_fn(move || {
-        let course = course.as_ref()?;
-        after = course.schedule.next(after, &course.lattice)?;
-        Some(after)
-    })
 }
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {

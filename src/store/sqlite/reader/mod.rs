@@ -1,5 +1,12 @@
 //! The queries over SQLite.
 
+/// What holds the session `s`: a daily limit before all else.
+macro_rules! held_by {
+    () => {
+        "iif(s.spent IS NULL, s.hold_reason, 'spent') AS hold_reason"
+    };
+}
+
 mod alerts;
 mod conversation;
 mod engine;
@@ -22,6 +29,7 @@ use crate::domain::api::{
     SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::approval::Approval;
+use crate::domain::background::BackgroundProcess;
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
@@ -188,7 +196,27 @@ impl Queries for Reader<'_> {
         self.background(session, limit)
     }
 
+    fn live_background(&self) -> Result<Vec<ProcessRow>> {
+        self.live_background()
+    }
+
+    fn told_in(&self, session: &SessionId, turn: TurnId) -> Result<Vec<BackgroundProcess>> {
+        self.told_in(session, turn)
+    }
+
     fn engine_hold(&self) -> Result<Option<EngineHold>> {
         self.engine_hold()
     }
+}
+
+/// How SQLite would find what a question asks for.
+#[cfg(test)]
+fn plan(sql: &str) -> String {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("state.db");
+    let (connection, _) = super::open::open_writer(&path).unwrap();
+    let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let given = vec![rusqlite::types::Null; explained.parameter_count()];
+    let steps = explained.query_map(rusqlite::params_from_iter(given), |row| row.get("detail")).unwrap();
+    steps.collect::<rusqlite::Result<Vec<String>>>().unwrap().join("\n")
 }

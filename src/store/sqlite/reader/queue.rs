@@ -18,8 +18,9 @@ const ASIDE: usize = 20;
 macro_rules! queue_rows {
     ($items:literal) => {
         concat!(
-            "SELECT i.*, s.key, s.title, coalesce(iif(s.spent IS NULL, NULL, 'spent'), s.hold_reason) AS hold_reason, h.stopping_why, h.held_why
-             FROM (",
+            "SELECT i.*, s.key, s.title, h.stopping_why, h.held_why, ",
+            held_by!(),
+            " FROM (",
             $items,
             ") i JOIN sessions s ON s.id = i.session JOIN house h"
         )

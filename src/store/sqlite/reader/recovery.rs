@@ -38,8 +38,9 @@ macro_rules! sessions {
     ($verdict:literal, $from:literal) => {
         concat!(
             "SELECT s.id, s.key, s.title, s.marker, s.marker_reason, s.marker_since, s.last_error,
-                 s.resume_place IS NOT NULL AS due, coalesce(iif(s.spent IS NULL, NULL, 'spent'), s.hold_reason) AS hold_reason,
-                 s.running_turn, now.began_at AS running_since,
+                 s.resume_place IS NOT NULL AS due, ",
+            held_by!(),
+            ", s.running_turn, now.began_at AS running_since,
                  resume.id AS resume, resume.state AS turn_state, resume.error, resume.end_cause,
                  h.freshness_seconds, ",
             $verdict,

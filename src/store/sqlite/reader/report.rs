@@ -29,7 +29,7 @@ const WARNED: &str = "
 
 /// What was told of runs and of slots, out of the index of what was told of jobs.
 const OF_JOBS: &str = "
-    SELECT kind FROM events INDEXED BY events_of_jobs
+    SELECT kind FROM events INDEXED BY job_events
     WHERE job IS NOT NULL AND seq >= ?1 AND json_extract(kind, '$.what') IN ('run_ended', 'not_run', 'fired')";
 
 impl Reader<'_> {
@@ -110,5 +110,23 @@ impl Reader<'_> {
             }
         }
         Ok(Seq(low))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan;
+    use super::{ENDED, OF_JOBS, WARNED};
+
+    #[test]
+    fn a_report_reads_from_the_first_event_on_and_nothing_that_was_told_before() {
+        for (question, found) in [
+            (OF_JOBS, "SEARCH events USING INDEX job_events (seq>?)"),
+            (WARNED, "SEARCH events USING INDEX"),
+            (ENDED, "SEARCH t USING INDEX"),
+        ] {
+            let plan = plan(question);
+            assert!(plan.contains(found), "{plan}");
+        }
     }
 }

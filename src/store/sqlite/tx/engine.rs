@@ -68,6 +68,8 @@ impl Tx<'_> {
                 json(&run.spending)?,
             ),
         )?;
+        // Whoever read them in this step read those of the run before.
+        self.rules.take();
         Ok(())
     }
 

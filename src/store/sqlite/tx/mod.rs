@@ -27,6 +27,7 @@ pub(super) use jobs::job_standing;
 pub(super) use standing::{hold, spent};
 
 use rusqlite::{Connection, Params, Row};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::sql;
@@ -41,6 +42,7 @@ use crate::domain::id::{ApprovalId, ItemId, ProcessNumber, RunId, SessionId, Ses
 use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
 use crate::domain::session::AgentSession;
+use crate::domain::spending::Rules;
 use crate::domain::turn::{Output, StopCause, TurnEnd};
 use crate::store::{
     Accepted, LeftBehind, NewApproval, NewBackground, NewGate, NewMessage, NewRun, Opened, Result, Stopped,
@@ -51,12 +53,14 @@ use crate::store::{
 pub(super) struct Tx<'c> {
     connection: &'c Connection,
     told: &'c mut Vec<Arc<Event>>,
+    /// The limits of the run, once they were read.
+    rules: OnceCell<Option<Rules>>,
 }
 
 impl<'c> Tx<'c> {
     /// Steps on `connection`, whose transaction is open; their events go to the end of `told`.
     pub(super) fn new(connection: &'c Connection, told: &'c mut Vec<Arc<Event>>) -> Self {
-        Self { connection, told }
+        Self { connection, told, rules: OnceCell::new() }
     }
 
     fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {

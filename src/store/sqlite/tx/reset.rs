@@ -151,13 +151,7 @@ impl Tx<'_> {
         };
         live.situation().refuse_beyond_cap(items.len())?;
         for item in &items {
-            let position = self.tail_position(&live.id)?;
-            self.execute(
-                "UPDATE items SET session = ?2, state = 'waiting', lane = 'queue', position = ?3, note = NULL
-                 WHERE id = ?1",
-                (item, &live.id, position),
-            )?;
-            live.queued += 1;
+            self.wait_at_tail(&mut live, *item)?;
         }
         let kind = EventKind::CarriedOver { items: items.clone(), from: from.clone() };
         self.tell_of(&mut live, kind, at)?;
@@ -172,18 +166,25 @@ impl Tx<'_> {
     pub(super) fn take_up_left(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
         let left = self.left_waiting(&standing.id)?;
         for item in &left {
-            let position = self.tail_position(&standing.id)?;
-            self.execute(
-                "UPDATE items SET state = 'waiting', lane = 'queue', position = ?2, note = NULL WHERE id = ?1",
-                (item, position),
-            )?;
-            standing.queued += 1;
+            self.wait_at_tail(standing, *item)?;
             self.tell_of(standing, EventKind::Restored { item: *item, lane: Lane::Queue }, at)?;
         }
         match left.is_empty() {
             true => Ok(()),
             false => self.hold_stopped(standing, at),
         }
+    }
+
+    /// Puts an item that was left waiting, perhaps in another session, at the end of a session's queue.
+    fn wait_at_tail(&mut self, standing: &mut Standing, item: ItemId) -> Result<()> {
+        let position = self.tail_position(&standing.id)?;
+        self.execute(
+            "UPDATE items SET session = ?2, state = 'waiting', lane = 'queue', position = ?3, note = NULL
+             WHERE id = ?1",
+            (item, &standing.id, position),
+        )?;
+        standing.queued += 1;
+        Ok(())
     }
 
     fn left_waiting(&self, session: &SessionId) -> Result<Vec<ItemId>> {

@@ -20,9 +20,13 @@ const DAYS_KEPT: i64 = 40;
 pub(super) const OTHER_LIMITS: &str = "its limits, which are others now";
 
 impl Tx<'_> {
-    /// The limits of the run; none before the first that had any say.
+    /// The limits of the run; none before the first that had any say. A step reads them once.
     pub(super) fn spending(&self) -> Result<Option<Rules>> {
-        spent::rules(self.connection)
+        if let Some(known) = self.rules.get() {
+            return Ok(*known);
+        }
+        let rules = spent::rules(self.connection)?;
+        Ok(*self.rules.get_or_init(|| rules))
     }
 
     /// Adds what a turn used to the sums of its day.
@@ -56,22 +60,21 @@ impl Tx<'_> {
         .map(|_| ())
     }
 
-    /// Holds a session whose limit is reached, and lets one go whose limit is not reached any more.
+    /// Holds a session whose limit is reached, and lets one go whose limit is not reached any more. A step
+    /// that has judged it does not do so again: what it lets go or adds to a sum comes before.
     pub(super) fn judge_spending(&mut self, standing: &mut Standing, by: &str, at: Time) -> Result<()> {
-        if !standing.live {
+        if !standing.live || std::mem::replace(&mut standing.judged, true) {
             return Ok(());
         }
         let Some(rules) = self.spending()? else { return Ok(()) };
-        let reached = self.reached(&rules, &Scope::of(&standing.key), at)?;
-        let until = rules.next_day(at);
-        let kind = match (standing.spent, reached) {
+        let kind = match (standing.spent, self.reached(&rules, &Scope::of(&standing.key), at)?) {
             (None, None) => return Ok(()),
             (Some(held), Some(reached)) => {
-                standing.spent = Some(SpentHold { reached, until, ..held });
+                standing.spent = Some(SpentHold { reached, until: rules.next_day(at), ..held });
                 return self.settle_alarm(standing, at);
             }
             (None, Some(reached)) => {
-                let held = SpentHold { reached, since: at, until };
+                let held = SpentHold { reached, since: at, until: rules.next_day(at) };
                 standing.spent = Some(held);
                 EventKind::QueueHeld { hold: Hold::from(held), waiting: standing.waiting() }
             }

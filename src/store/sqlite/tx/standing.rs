@@ -49,6 +49,8 @@ pub(super) struct Standing {
     pub(super) alarmed: Option<SessionAlarm>,
     /// Whether the boot guard held it when that was last told.
     pub(super) guarded: bool,
+    /// Whether the daily limits were asked in this step.
+    pub(super) judged: bool,
     pub(super) gained: Gained,
 }
 
@@ -281,6 +283,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Standing> {
         spent: spent_of(cells.next()?, cells.next()?, cells.next()?)?,
         alarmed: None,
         guarded: false,
+        judged: false,
         gained: Gained::default(),
     };
     standing.alarmed = standing.alarm();

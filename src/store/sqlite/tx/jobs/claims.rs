@@ -29,18 +29,8 @@ impl Tx<'_> {
         if busy >= claim.max_parallel || self.gate()? != Gate::Open {
             return Ok(None);
         }
-        let waiting = self.rows(
-            "SELECT e.id, e.job, e.first_slot IS NOT NULL FROM executions e JOIN jobs j ON j.id = e.job
-             WHERE e.state = 'waiting'
-                 AND (e.first_slot IS NOT NULL OR j.due IS NULL OR j.due > ?1)
-                 AND (j.overlap = 'allow' OR NOT EXISTS (
-                     SELECT 1 FROM executions b WHERE b.job = e.job AND b.state IN ('claimed', 'running')))
-             ORDER BY e.id",
-            (Millis(claim.at),),
-            |row| Ok((row.get::<_, ExecutionId>(0)?, row.get::<_, JobId>(1)?, row.get::<_, bool>(2)?)),
-        )?;
-        for (execution, job, has_slot) in waiting {
-            let asked_for = if has_slot { AskedFor::BySchedule } else { AskedFor::ByOperator };
+        let mut before = ExecutionId(0);
+        while let Some((execution, job, asked_for)) = self.next_that_may_begin(before, claim.at)? {
             if self.may_spend(execution, &job, asked_for, claim.at)? {
                 self.execute(
                     "UPDATE executions SET state = 'claimed', why = NULL WHERE id = ?1",
@@ -48,8 +38,30 @@ impl Tx<'_> {
                 )?;
                 return self.give(execution, &job, claim);
             }
+            before = execution;
         }
         Ok(None)
+    }
+
+    /// The first after `before` of those that wait and whose job lets them begin.
+    fn next_that_may_begin(
+        &self,
+        before: ExecutionId,
+        at: Time,
+    ) -> Result<Option<(ExecutionId, JobId, AskedFor)>> {
+        self.first(
+            "SELECT e.id, e.job, e.first_slot IS NOT NULL FROM executions e JOIN jobs j ON j.id = e.job
+             WHERE e.state = 'waiting' AND e.id > ?2
+                 AND (e.first_slot IS NOT NULL OR j.due IS NULL OR j.due > ?1)
+                 AND (j.overlap = 'allow' OR NOT EXISTS (
+                     SELECT 1 FROM executions b WHERE b.job = e.job AND b.state IN ('claimed', 'running')))
+             ORDER BY e.id LIMIT 1",
+            (Millis(at), before),
+            |row| {
+                let asked_for = if row.get(2)? { AskedFor::BySchedule } else { AskedFor::ByOperator };
+                Ok((row.get(0)?, row.get(1)?, asked_for))
+            },
+        )
     }
 
     /// Whether the daily limits let a run begin. One that an operator asked for lets its job go for the day;
@@ -68,10 +80,11 @@ impl Tx<'_> {
             self.let_go(&rules, &scope, at)?;
             return Ok(true);
         }
-        let (why, until) = (format!("held: {} is reached", reached.words()), rules.next_day(at));
+        let why = format!("held: {} is reached", reached.words());
         let news = self
             .execute("UPDATE executions SET why = ?2 WHERE id = ?1 AND why IS NOT ?2", (execution, &why))?;
         if news > 0 {
+            let until = rules.next_day(at);
             self.tell_job(job, JobEvent::Held { execution, why, until }, at)?;
         }
         Ok(false)
