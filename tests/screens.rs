@@ -20,7 +20,8 @@ use switchboard::console::ui::theme::{Colours, NAMES, Theme};
 use switchboard::domain::agent::{AgentName, KnownAgent};
 use switchboard::domain::alert::{Alert, AlertChange, by_cron_event};
 use switchboard::domain::api::{
-    Command, CronHealth, Drain, EngineHold, JobsFileState, Reply, Report, StoreTrouble, Update, Waited,
+    Command, CronHealth, Drain, EngineHold, JobsFileState, Outliving, Reply, Report, StoreTrouble, Update,
+    Waited,
 };
 use switchboard::domain::cron::CronEvent;
 use switchboard::domain::event::{Event, EventKind};
@@ -83,6 +84,10 @@ fn drains_with(width: u16, height: u16, jobs: Jobs, then: AfterStop) -> Model {
         until: models::now() + TimeDelta::seconds(12),
         waits_for,
         cut: vec![],
+        background: Outliving {
+            go_on: vec!["1 (npm run dev) of deploy bot".to_owned()],
+            end: vec!["2 (make watch) of nightly report".to_owned()],
+        },
     };
     let status = switchboard::domain::api::EngineStatus {
         gate: Gate::Stopping,

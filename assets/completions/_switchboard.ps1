@@ -33,6 +33,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
             [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('alerts', 'alerts', [CompletionResultType]::ParameterValue, 'What needs a person: open alerts, the last raised first')
+            [CompletionResult]::new('allowed', 'allowed', [CompletionResultType]::ParameterValue, 'What agents may run without asking for the rest of their sessions, since somebody said `always`')
             [CompletionResult]::new('processes', 'processes', [CompletionResultType]::ParameterValue, 'Background processes that agents started: those that run, then the last that ended')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
@@ -126,6 +127,36 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;alerts;help;help' {
+            break
+        }
+        'switchboard;allowed' {
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Only in this session: a key, a name, a title, an id or the beginning of one')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'At most so many')
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON, one object a line')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take one back: the agent asks again')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;allowed;remove' {
+            [CompletionResult]::new('--home', '--home', [CompletionResultType]::ParameterName, 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Look only: refuse whatever changes something, and start no engine')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'switchboard;allowed;help' {
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take one back: the agent asks again')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'switchboard;allowed;help;remove' {
+            break
+        }
+        'switchboard;allowed;help;help' {
             break
         }
         'switchboard;processes' {
@@ -575,6 +606,7 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'What waits and runs, in order')
             [CompletionResult]::new('recovery', 'recovery', [CompletionResultType]::ParameterValue, 'What the last start found and did, session by session, and the starts before it')
             [CompletionResult]::new('alerts', 'alerts', [CompletionResultType]::ParameterValue, 'What needs a person: open alerts, the last raised first')
+            [CompletionResult]::new('allowed', 'allowed', [CompletionResultType]::ParameterValue, 'What agents may run without asking for the rest of their sessions, since somebody said `always`')
             [CompletionResult]::new('processes', 'processes', [CompletionResultType]::ParameterValue, 'Background processes that agents started: those that run, then the last that ended')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used')
             [CompletionResult]::new('send', 'send', [CompletionResultType]::ParameterValue, 'Send a message or a slash command')
@@ -615,6 +647,13 @@ Register-ArgumentCompleter -Native -CommandName 'switchboard' -ScriptBlock {
             break
         }
         'switchboard;help;alerts;acknowledge' {
+            break
+        }
+        'switchboard;help;allowed' {
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Take one back: the agent asks again')
+            break
+        }
+        'switchboard;help;allowed;remove' {
             break
         }
         'switchboard;help;processes' {

@@ -19,6 +19,9 @@ _switchboard() {
             switchboard,alerts)
                 cmd="switchboard__subcmd__alerts"
                 ;;
+            switchboard,allowed)
+                cmd="switchboard__subcmd__allowed"
+                ;;
             switchboard,completions)
                 cmd="switchboard__subcmd__completions"
                 ;;
@@ -99,6 +102,18 @@ _switchboard() {
                 ;;
             switchboard__subcmd__alerts__subcmd__help,help)
                 cmd="switchboard__subcmd__alerts__subcmd__help__subcmd__help"
+                ;;
+            switchboard__subcmd__allowed,help)
+                cmd="switchboard__subcmd__allowed__subcmd__help"
+                ;;
+            switchboard__subcmd__allowed,remove)
+                cmd="switchboard__subcmd__allowed__subcmd__remove"
+                ;;
+            switchboard__subcmd__allowed__subcmd__help,help)
+                cmd="switchboard__subcmd__allowed__subcmd__help__subcmd__help"
+                ;;
+            switchboard__subcmd__allowed__subcmd__help,remove)
+                cmd="switchboard__subcmd__allowed__subcmd__help__subcmd__remove"
                 ;;
             switchboard__subcmd__config,check)
                 cmd="switchboard__subcmd__config__subcmd__check"
@@ -229,6 +244,9 @@ _switchboard() {
             switchboard__subcmd__help,alerts)
                 cmd="switchboard__subcmd__help__subcmd__alerts"
                 ;;
+            switchboard__subcmd__help,allowed)
+                cmd="switchboard__subcmd__help__subcmd__allowed"
+                ;;
             switchboard__subcmd__help,completions)
                 cmd="switchboard__subcmd__help__subcmd__completions"
                 ;;
@@ -301,6 +319,9 @@ _switchboard() {
             switchboard__subcmd__help__subcmd__alerts,acknowledge)
                 cmd="switchboard__subcmd__help__subcmd__alerts__subcmd__acknowledge"
                 ;;
+            switchboard__subcmd__help__subcmd__allowed,remove)
+                cmd="switchboard__subcmd__help__subcmd__allowed__subcmd__remove"
+                ;;
             switchboard__subcmd__help__subcmd__config,check)
                 cmd="switchboard__subcmd__help__subcmd__config__subcmd__check"
                 ;;
@@ -362,7 +383,7 @@ _switchboard() {
 
     case "${cmd}" in
         switchboard)
-            opts="-h -V --home --read-only --help --version serve status sessions queue recovery alerts processes report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="-h -V --home --read-only --help --version serve status sessions queue recovery alerts allowed processes report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -454,6 +475,92 @@ _switchboard() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__allowed)
+            opts="-h --session --limit --json --home --read-only --help remove help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__allowed__subcmd__help)
+            opts="remove help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__allowed__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__allowed__subcmd__help__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__allowed__subcmd__remove)
+            opts="-h --home --read-only --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --home)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1468,7 +1575,7 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help)
-            opts="serve status sessions queue recovery alerts processes report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
+            opts="serve status sessions queue recovery alerts allowed processes report send conversation cron events suspend unsuspend continue hold release stop restart config keymap doctor completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1496,6 +1603,34 @@ _switchboard() {
             return 0
             ;;
         switchboard__subcmd__help__subcmd__alerts__subcmd__acknowledge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__allowed)
+            opts="remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        switchboard__subcmd__help__subcmd__allowed__subcmd__remove)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -30,6 +30,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand alerts 'What needs a person: open alerts, the last raised first'
+            cand allowed 'What agents may run without asking for the rest of their sessions, since somebody said `always`'
             cand processes 'Background processes that agents started: those that run, then the last that ended'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
@@ -113,6 +114,31 @@ set edit:completion:arg-completer[switchboard] = {|@words|
         &'switchboard;alerts;help;acknowledge'= {
         }
         &'switchboard;alerts;help;help'= {
+        }
+        &'switchboard;allowed'= {
+            cand --session 'Only in this session: a key, a name, a title, an id or the beginning of one'
+            cand --limit 'At most so many'
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --json 'Print JSON, one object a line'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand remove 'Take one back: the agent asks again'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;allowed;remove'= {
+            cand --home 'The home folder: settings, store, logs [default: $SWITCHBOARD_HOME, else ~/.switchboard]'
+            cand --read-only 'Look only: refuse whatever changes something, and start no engine'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'switchboard;allowed;help'= {
+            cand remove 'Take one back: the agent asks again'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'switchboard;allowed;help;remove'= {
+        }
+        &'switchboard;allowed;help;help'= {
         }
         &'switchboard;processes'= {
             cand --limit 'At most so many'
@@ -502,6 +528,7 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand queue 'What waits and runs, in order'
             cand recovery 'What the last start found and did, session by session, and the starts before it'
             cand alerts 'What needs a person: open alerts, the last raised first'
+            cand allowed 'What agents may run without asking for the rest of their sessions, since somebody said `always`'
             cand processes 'Background processes that agents started: those that run, then the last that ended'
             cand report 'What happened since a time: what failed, was cut off, resumed, given up, answered, and what it used'
             cand send 'Send a message or a slash command'
@@ -535,6 +562,11 @@ set edit:completion:arg-completer[switchboard] = {|@words|
             cand acknowledge 'Say that you know: the alert stays open, but is not counted and not told again'
         }
         &'switchboard;help;alerts;acknowledge'= {
+        }
+        &'switchboard;help;allowed'= {
+            cand remove 'Take one back: the agent asks again'
+        }
+        &'switchboard;help;allowed;remove'= {
         }
         &'switchboard;help;processes'= {
         }

@@ -5,6 +5,7 @@
 //! the sanitizer.
 
 mod alerts;
+mod allowed;
 mod completions;
 mod config;
 mod console;
@@ -68,6 +69,7 @@ enum Noun {
     Queue(queue::Queue),
     Recovery(recovery::Recovery),
     Alerts(alerts::Alerts),
+    Allowed(allowed::Allowed),
     Processes(processes::Processes),
     Report(report::Report),
     Send(send::Send),
@@ -175,6 +177,7 @@ async fn dispatch(arguments: Arguments, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Noun::Queue(queue)) => queue.run(&context, out).await,
         Some(Noun::Recovery(recovery)) => recovery.run(&context, out).await,
         Some(Noun::Alerts(alerts)) => alerts.run(&context, out).await,
+        Some(Noun::Allowed(allowed)) => allowed.run(&context, out).await,
         Some(Noun::Processes(processes)) => processes.run(&context, out).await,
         Some(Noun::Report(report)) => report.run(&context, out).await,
         Some(Noun::Send(send)) => send.run(&context, out).await,

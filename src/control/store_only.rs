@@ -187,6 +187,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
         Query::Recovery { .. } => Answer::Recovery(Box::default()),
         Query::Report { .. } => Answer::Report(Box::default()),
         Query::Processes { .. } => Answer::Processes(Vec::new()),
+        Query::Allowed { .. } => Answer::Allowed(Vec::new()),
         Query::Alerts { .. } => Answer::Alerts(Vec::new()),
         Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
         Query::HostConversation { .. } => Answer::HostConversation(None),

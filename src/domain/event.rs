@@ -405,6 +405,11 @@ pub enum EventKind {
         /// What was decided.
         verdict: Decision,
     },
+    /// A person took an `always` back: the agent asks again.
+    Disallowed {
+        /// The beginning.
+        prefix: String,
+    },
     /// A backend tries again after a failure.
     BackendRetries {
         /// The turn.
@@ -732,6 +737,7 @@ impl EventKind {
                 format!("turn {turn} asks: {line}; /approve or /deny answers")
             }
             Self::ApprovalSettled { line, verdict, .. } => format!("{}: {line}", verdict.words()),
+            Self::Disallowed { prefix } => format!("not allowed without asking any more: {prefix}"),
             Self::BackendRetries { turn, attempt, wait_seconds, why } => {
                 format!("turn {turn}: try {attempt} in {wait_seconds} s: {why}")
             }

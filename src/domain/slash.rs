@@ -53,6 +53,10 @@ pub enum Slash {
     Stop,
     /// Answer what the agent asks.
     Answer(Answer),
+    /// List what is allowed for the rest of the session.
+    ShowAllowed,
+    /// Take one of that back.
+    Disallow(String),
     /// Go on with what was cut off, and with a held queue.
     Continue,
     /// Give the session up.
@@ -238,6 +242,22 @@ pub const TABLE: &[Spec] = &[
     spec("deny", "[REASON]", "don't let the agent do what it asks; it is told the reason", Allowed, |text| {
         Ok(Slash::Answer(Answer::Deny { why: optional(text) }))
     }),
+    Spec {
+        choices: &[("remove", "the agent asks again before COMMAND: /allowed remove COMMAND")],
+        ..spec(
+            "allowed",
+            "[remove COMMAND]",
+            "what /approve always allowed in this session; remove takes one back",
+            Allowed,
+            |text| match first_word(text) {
+                ("", _) => Ok(Slash::ShowAllowed),
+                ("remove", prefix) => needed(prefix)
+                    .map(Slash::Disallow)
+                    .map_err(|_| "a command is missing; /allowed lists them"),
+                _ => Err("the only word is remove"),
+            },
+        )
+    },
     spec("continue", "", "go on with what was cut off, and with a held queue", Allowed, |text| {
         bare(text, Slash::Continue)
     }),
@@ -543,6 +563,8 @@ mod tests {
             ("/busy interrupt", Slash::Busy(Some(BusyMode::Interrupt))),
             ("/busy default", Slash::Busy(None)),
             ("/processes", Slash::Processes),
+            ("/allowed", Slash::ShowAllowed),
+            ("/allowed remove git push", Slash::Disallow("git push".to_owned())),
             ("/kill 3", Slash::Kill(ProcessNumber(3))),
             ("/undo", Slash::Undo(1)),
             ("/undo 3", Slash::Undo(3)),

@@ -21,7 +21,7 @@ use crate::agent::background::{
 };
 use crate::config::Secrets;
 use crate::domain::Time;
-use crate::domain::api::ProcessRow;
+use crate::domain::api::{Outliving, ProcessRow};
 use crate::domain::background::{BackgroundProcess, Ended, Exit, StoppedBy, Which, names};
 use crate::domain::event::EventKind;
 use crate::domain::id::{ProcessNumber, SessionId, TurnId};
@@ -346,10 +346,15 @@ impl Left {
     }
 }
 
-/// What goes on when this engine ends, with the sessions.
-pub(super) async fn goes_on(shared: &Shared) -> Vec<String> {
-    let rows = shared.store.read(|queries| queries.live_background()).await.unwrap_or_default();
-    rows.iter().map(ProcessRow::name).collect()
+/// What lives in a session.
+pub(super) async fn live_of(shared: &Shared, session: &SessionId) -> Result<Vec<String>, String> {
+    let rows = rows(shared, session).await?;
+    Ok(rows.iter().filter(|row| row.process.lives()).map(|row| row.process.name()).collect())
+}
+
+/// What becomes of all that live when this engine ends.
+pub(super) async fn outliving(shared: &Shared) -> Outliving {
+    Outliving::of(&shared.store.read(|queries| queries.live_background()).await.unwrap_or_default())
 }
 
 /// Forgets processes that ended before a time, at most so many, and the outputs of all that are forgotten.

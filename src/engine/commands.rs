@@ -48,6 +48,7 @@ pub(super) async fn carry_out(
         }
         Command::Answer { approval, answer } => settle(shared, approval, answer).await,
         Command::Job(command) => cron::carry_out(shared, command).await,
+        Command::Disallow { session, prefix } => disallow(shared, session, prefix).await,
         Command::Continue { session } => {
             let of = session.clone();
             let row = slash::read(shared, move |queries| queries.session(&of)).await?;
@@ -180,6 +181,18 @@ pub(super) async fn settle(
     Ok(done(&format!("{decision}: {}", settled.question.line())))
 }
 
+/// Takes an `always` back.
+pub(super) async fn disallow(
+    shared: &Arc<Shared>,
+    session: SessionId,
+    prefix: String,
+) -> Result<Reply, Refusal> {
+    let at = shared.now();
+    let words = format!("the agent asks again before {prefix}");
+    write(shared, move |store| store.disallow(&session, &prefix, at)).await?;
+    Ok(done(&words))
+}
+
 /// The words say how many are left, so that one key after the other can be pressed.
 async fn acknowledge(shared: &Arc<Shared>, alert: AlertKey, what: Acknowledgement) -> Result<Reply, Refusal> {
     let (at, key) = (shared.now(), alert.clone());
@@ -305,7 +318,7 @@ async fn stop(
             Ok(done(&format!("{words}; the log does not tell of it: {trouble}")))
         }
         other => {
-            let left = texts::go_on_without(&background::goes_on(shared).await);
+            let left = texts::outliving(&background::outliving(shared).await);
             other.map(|()| undoable(&format!("{words}{left}"), Command::KeepRunning))
         }
     }

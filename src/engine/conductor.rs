@@ -19,7 +19,7 @@ use super::shared::{STOP_WAITS, Shared};
 use super::turn::{self, Running};
 use crate::agent::AlertCommand;
 use crate::domain::Time;
-use crate::domain::api::{Drain, EngineHold, Update, Waited};
+use crate::domain::api::{Drain, EngineHold, Outliving, Update, Waited};
 use crate::domain::cron::JobEvent;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::id::TurnId;
@@ -72,6 +72,8 @@ pub(super) struct Conductor {
     index_at: Option<Instant>,
     alert_news: Arc<Notify>,
     stopping: Stopping,
+    /// Finds out what lives in the background while the engine stops.
+    outliving: Option<AbortOnDropHandle<()>>,
 }
 
 /// How far the engine is on its way out.
@@ -109,6 +111,7 @@ impl Conductor {
             index_at: Some(Instant::now() + INDEX_AFTER),
             alert_news: Arc::default(),
             stopping: Stopping::No,
+            outliving: None,
         }
     }
 
@@ -197,15 +200,18 @@ impl Conductor {
             EventKind::ApprovalSettled { approval, verdict, .. } => {
                 self.shared.asking.settled(*approval, verdict);
             }
+            EventKind::BackgroundBegan { .. } => self.note_background(),
             EventKind::BackgroundStopping { number, .. } => {
                 if let Some(session) = &event.session {
                     self.shared.background.end(session, *number);
                 }
+                self.note_background();
             }
             EventKind::BackgroundEnded { number, .. } => {
                 if let Some(session) = &event.session {
                     self.shared.background.ended(session, *number);
                 }
+                self.note_background();
             }
             EventKind::TurnEnded { turn, .. } => {
                 failpoint::pass("turn-after-end");
@@ -295,11 +301,32 @@ impl Conductor {
             until: at + timeout,
             waits_for: self.waits_for(),
             cut: vec![],
+            background: Outliving::default(),
         };
         self.shared.change_status(|status| {
             status.gate = Gate::Stopping;
             status.drain = Some(drain);
         });
+        self.note_background();
+    }
+
+    /// Something began or ended in the background: whoever watches a stop is told what lives.
+    fn note_background(&mut self) {
+        if self.stopping == Stopping::No {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        self.outliving = Some(AbortOnDropHandle::new(tokio::spawn(async move {
+            let found = background::outliving(&shared).await;
+            let news = shared.status().drain.is_some_and(|drain| drain.background != found);
+            if news {
+                shared.change_status(|status| {
+                    if let Some(drain) = &mut status.drain {
+                        drain.background = found;
+                    }
+                });
+            }
+        })));
     }
 
     /// A run began, ended, or does something else.
@@ -385,7 +412,7 @@ impl Conductor {
         self.shared.tasks.spawn(async move {
             shared.handles.close_all().await;
             shared.background.let_go();
-            let processes = background::goes_on(&shared).await;
+            let processes = background::outliving(&shared).await.go_on;
             let (run, at) = (shared.run.run.clone(), shared.now());
             let closed = shared.store.write_within(STOP_WAITS, move |store| {
                 if !processes.is_empty() {

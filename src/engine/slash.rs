@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::commands::{
-    accept, accepted, done, restart, settle, suspend, switched, undoable, unsuspend, write,
+    accept, accepted, disallow, done, restart, settle, suspend, switched, undoable, unsuspend, write,
 };
 use super::conductor::Order;
 use super::shared::{Shared, refusal};
@@ -49,6 +49,11 @@ pub(super) async fn carry_out(
                 return Err(Refusal::NothingTo("the agent asks nothing here".to_owned()));
             };
             settle(shared, oldest.id, answer).await
+        }
+        Slash::ShowAllowed => show_allowed(shared, &key).await,
+        Slash::Disallow(prefix) => {
+            let session = live(shared, &key).await?.session.id;
+            disallow(shared, session, prefix).await
         }
         Slash::Continue => {
             let session = live(shared, &key).await?.session;
@@ -275,6 +280,14 @@ async fn show_queue(shared: &Arc<Shared>, key: &SessionKey) -> Result<Reply, Ref
     let queue = read(shared, move |queries| queries.session_queue(&session)).await?;
     let text = texts::queue(&queue, row.session.hold.as_ref(), &|at| shared.show_time(at));
     Ok(Reply::Shown { title: format!("queue of {}", row.session.name()), text })
+}
+
+async fn show_allowed(shared: &Arc<Shared>, key: &SessionKey) -> Result<Reply, Refusal> {
+    let row = live(shared, key).await?;
+    let session = row.session.id.clone();
+    let rows = read(shared, move |queries| queries.allowed(Some(&session), ROWS)).await?;
+    let text = texts::allowed(&rows, &|at| shared.show_time(at));
+    Ok(Reply::Shown { title: format!("allowed without asking in {}", row.session.name()), text })
 }
 
 async fn show_processes(shared: &Arc<Shared>, key: &SessionKey) -> Result<Reply, Refusal> {

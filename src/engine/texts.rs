@@ -5,7 +5,7 @@
 
 use crate::domain::Time;
 use crate::domain::agent::Roster;
-use crate::domain::api::{EngineStatus, Hit, ProcessRow, QueueRow, Reply, SessionRow};
+use crate::domain::api::{AllowedRow, EngineStatus, Hit, Outliving, ProcessRow, QueueRow, Reply, SessionRow};
 use crate::domain::approval::Approval;
 use crate::domain::background::{BackgroundProcess, names};
 use crate::domain::event::{count, excerpt};
@@ -103,12 +103,24 @@ pub(super) fn end_with_it(processes: &[BackgroundProcess]) -> String {
     }
 }
 
-/// What goes on when the engine stops.
-pub(super) fn go_on_without(processes: &[String]) -> String {
-    match processes {
+/// What becomes of background processes when the engine stops.
+pub(super) fn outliving(background: &Outliving) -> String {
+    let told = |processes: &[String], what: &str| match processes {
         [] => String::new(),
-        left => format!("; {} go on without an engine: {}", works(left.len()), left.join(", ")),
+        all => format!("; {} {what}: {}", works(all.len()), all.join(", ")),
+    };
+    let go_on = told(&background.go_on, "go on without an engine");
+    go_on + &told(&background.end, "end with their runs")
+}
+
+pub(super) fn allowed(rows: &[AllowedRow], clock: Clock<'_>) -> String {
+    if rows.is_empty() {
+        return "Nothing but what the settings allow (agent.approvals). /approve always adds to it."
+            .to_owned();
     }
+    let line = |row: &AllowedRow| format!("{}  since {}", row.allowed.prefix, clock(row.allowed.since));
+    let lines: Vec<String> = rows.iter().map(line).collect();
+    format!("{}\n/allowed remove COMMAND takes one back.", lines.join("\n"))
 }
 
 pub(super) fn processes(rows: &[ProcessRow], now: Time) -> String {

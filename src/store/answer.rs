@@ -42,6 +42,7 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
         Query::Processes { session, limit } => {
             Answer::Processes(queries.background(session.as_ref(), limit)?)
         }
+        Query::Allowed { session, limit } => Answer::Allowed(queries.allowed(session.as_ref(), limit)?),
         Query::Alerts { limit } => Answer::Alerts(queries.alerts(limit)?),
         Query::HostConversations { limit } => Answer::HostConversations(queries.host_conversations(limit)?),
         Query::HostConversation { key } => {

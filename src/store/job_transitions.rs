@@ -44,7 +44,7 @@ pub trait JobTransitions {
 
     /// Adds a run that an operator asked for, by the job's overlap rule. Refuses an unknown job, one in error,
     /// and one that has a run already if that rule is `skip`. No slot moves, and none is left out because the
-    /// run waits.
+    /// run waits. Where the run in its way only waits for a daily limit, that one is let go for the day instead.
     fn run_job_now(&mut self, job: &JobId, counting: Counting, at: Time) -> Result<RunAsked>;
 
     /// Ends an execution that waits, by the will of an operator: it never begins. Refuses one that does not

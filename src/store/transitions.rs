@@ -5,8 +5,8 @@ use crate::domain::Time;
 use crate::domain::agent::{AgentName, Roster};
 use crate::domain::alert::{Acknowledgement, Alert, AlertKey, NewAlert};
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, ProcessRow, QueueRow,
-    RecoveryPage, Report, SessionCursor, SessionPage, SessionRow,
+    AllowedRow, ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, ProcessRow,
+    QueueRow, RecoveryPage, Report, SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::approval::{Approval, Ending, Question};
 use crate::domain::background::{BackgroundProcess, Ended, StoppedBy, Which};
@@ -230,6 +230,9 @@ pub trait Transitions: JobTransitions {
     /// then on. Refuses if it is settled already.
     fn settle_approval(&mut self, approval: ApprovalId, ending: &Ending, at: Time) -> Result<Approval>;
 
+    /// Takes an `always` back: what begins so is asked about again. Refuses a beginning that was not allowed.
+    fn disallow(&mut self, session: &SessionId, prefix: &str, at: Time) -> Result<()>;
+
     /// Forgets a child whose engine died, and tells what became of it, unless it was gone.
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()>;
 
@@ -324,6 +327,8 @@ pub trait Queries: JobQueries {
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
     /// A question of an agent.
     fn approval(&self, id: ApprovalId) -> Result<Option<Approval>>;
+    /// What a person allowed for the rest of a session, or of all live ones, by session and beginning.
+    fn allowed(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<AllowedRow>>;
     /// The children of turns that were not seen to end, each with its session, by their numbers.
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>>;
     /// The background processes of a session, or of all: those that live first, then the last that ended,

@@ -51,6 +51,35 @@ fn a_question_is_listed_counted_and_answered_from_the_command_line() {
 }
 
 #[test]
+fn what_was_always_allowed_is_listed_and_taken_back_from_the_command_line() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    assert!(place.done(&["allowed"]).contains("nothing but what the settings allow"));
+    for command in ["git push", "git log -p"] {
+        place.done(&["send", &format!("ask to run {command}")]);
+        asks(&place);
+        place.done(&["send", "/approve always"]);
+    }
+    let prefixes = |arguments: &[&str]| -> Vec<Value> {
+        place.json(arguments).iter().map(|row| row["prefix"].clone()).collect()
+    };
+    assert_eq!(prefixes(&["allowed", "--session", "console"]), [json!("git log"), json!("git push")]);
+    let shown = place.done(&["send", "/allowed"]);
+    assert!(shown.contains("git push  since ") && shown.contains("/allowed remove COMMAND"), "{shown}");
+
+    let unknown = place.run(&["allowed", "remove", "console", "git"]);
+    assert!(unknown.code == 1 && unknown.err.contains("allowed are: git log, git push"), "{unknown:?}");
+    let told = place.done(&["allowed", "remove", "console", "git", "push"]);
+    assert_eq!(told, "the agent asks again before git push\n");
+    assert_eq!(prefixes(&["allowed"]), [json!("git log")]);
+    assert!(place.done(&["send", "/allowed remove git log"]).contains("asks again before git log"));
+    let events = place.done(&["events"]);
+    assert!(events.contains("not allowed without asking any more: git push"), "{events}");
+    place.done(&["send", "ask to run git push"]);
+    asks(&place);
+}
+
+#[test]
 fn a_kill_settles_the_question_and_closes_its_call_as_unknown() {
     let place = Place::new();
     let engine = place.serve(&[]);

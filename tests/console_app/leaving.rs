@@ -34,6 +34,7 @@ fn drains_until(screen: &mut Screen, then: AfterStop) {
         until: noon() + chrono::TimeDelta::seconds(20),
         waits_for: vec![Waited::Turn { session: id(1), name: "console".into() }],
         cut: vec![],
+        background: Default::default(),
     });
     screen.tables.engine = status.clone();
     screen.tell(Msg::Update(Update::Engine(Box::new(status))));

@@ -4,9 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use pretty_assertions::assert_eq;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 use switchboard::agent::background::BackgroundCall;
-use switchboard::domain::api::{Answer, Command, Query, Reply};
+use switchboard::domain::api::{Answer, Command, Outliving, Query, Reply};
 use switchboard::domain::background::BackgroundProcess;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ProcessNumber;
@@ -293,13 +293,48 @@ async fn an_orderly_stop_leaves_a_process_running_says_so_and_the_next_start_kno
 #[tokio::test(start_paused = true)]
 async fn a_scheduled_run_ends_its_processes_and_says_so() {
     let mut world = world_with(&[job("night", "0 0 1 1 *")]).await;
-    world.run_now("night").await;
+    let execution = world.run_now("night").await;
     let turn = world.agent.next_turn().await;
     starts(&world, &turn, &lives("pid")).await.unwrap();
     let pid = process(&world, "pid").await;
     turn.answer("done").await;
     assert!(ended(&mut world).await.contains("ended with its run: ended by signal 15"));
     gone(&world, pid).await;
+    let document = world.output(execution).await.unwrap();
+    let line = "\n- background processes ended with it: 1 (echo $$ > pid; exec sleep 1000)\n";
+    assert!(document.contains(line), "{document}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_names_what_goes_on_in_the_background_and_what_ends_with_its_run() {
+    let mut world = world_with(&[job("night", "0 0 1 1 *")]).await;
+    let first = turn(&world, "serve").await;
+    starts(&world, &first, &lives("serves")).await.unwrap();
+    world.run_now("night").await;
+    let run = world.agent.next_turn().await;
+    starts(&world, &run, &lives("works")).await.unwrap();
+    let pids = [process(&world, "serves").await, process(&world, "works").await];
+    world.engine.command(Command::Stop { why: "test".to_owned() }).await.unwrap();
+    let told = loop {
+        let drain = world.overview().await.engine.drain;
+        match drain.map(|drain| drain.background).filter(|told| *told != Outliving::default()) {
+            Some(told) => break told,
+            None => world.a_moment().await,
+        }
+    };
+    assert_eq!(told.go_on, ["1 (echo $$ > serves; exec sleep 1000) of s"]);
+    assert_eq!(told.end, ["1 (echo $$ > works; exec sleep 1000) of night"]);
+    first.answer("up").await;
+    run.answer("done").await;
+    let left = world.event(|kind| matches!(kind, EventKind::BackgroundLeft { .. })).await;
+    assert!(left.kind.words().ends_with(&told.go_on[0]), "{}", left.kind.words());
+    world.engine.stopped().await;
+    for pid in pids {
+        if let Ok(group) = rustix::process::getpgid(Some(pid)) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        gone(&world, pid).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

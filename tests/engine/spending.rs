@@ -209,6 +209,35 @@ async fn a_scheduled_task_at_its_limit_waits_says_so_and_goes_on_the_next_day() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_scheduled_task_that_others_bring_to_the_limit_of_all_is_held_with_an_alert_until_it_runs() {
+    let spending = SpendingConfig { all: tokens(10), ..SpendingConfig::default() };
+    let setup = Setup { spending, ..Setup::default() };
+    let mut world = world_set_up(setup, &[job("news", "0 13 * * *"), job("log", "0 13 * * *")]).await;
+    world.send("s", "one").await;
+    answer(&mut world, "one", 50, 0).await;
+    world.advance_to(at("2026-11-30T13:00:00Z")).await;
+    for _ in 0..2 {
+        world.job_event(|what| matches!(what, JobEvent::Held { .. })).await;
+    }
+    let held = |job| {
+        format!(
+            "job {job} is held: the daily limit of 10 tokens of everything together (spending.all_tokens) is \
+             reached; it goes on the next day, or today by /cron run {job}"
+        )
+    };
+    let told = alerts(&world).await;
+    assert_eq!(told.iter().filter(|words| words.starts_with("job ")).count(), 2, "{told:?}");
+    assert!(told.contains(&held("news")) && told.contains(&held("log")), "{told:?}");
+    world.run_now("news").await;
+    run_uses(&mut world, 50).await;
+    let told = alerts(&world).await;
+    assert!(!told.contains(&held("news")) && told.contains(&held("log")), "{told:?}");
+    world.advance_to(at("2026-11-30T23:00:01Z")).await;
+    run_uses(&mut world, 1).await;
+    assert_eq!(alerts(&world).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_that_an_operator_asks_for_lets_its_job_go_for_the_day() {
     let mut world = world_set_up(job_tokens(10), &[job("news", "0 13,14 * * *")]).await;
     world.advance_to(at("2026-11-30T13:00:00Z")).await;

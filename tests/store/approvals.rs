@@ -1,7 +1,9 @@
 //! Questions of agents: kept before anyone is asked, settled once, and never left open by a turn that ended.
 
 use switchboard::domain::alert::AlertKey;
+use switchboard::domain::api::EventPage;
 use switchboard::domain::approval::{Always, Answer, Approval, Decision, Ending, Question};
+use switchboard::domain::event::Level;
 use switchboard::domain::id::{SessionId, TurnId};
 use switchboard::domain::session::SessionState;
 use switchboard::domain::turn::{Outcome, StopCause};
@@ -86,6 +88,33 @@ fn always_holds_for_its_session_and_ends_with_it() {
         let session = bench.send(message("a", "again", 7)).session;
         let turn = bench.running(&session).unwrap();
         assert_eq!(ask(bench, turn, "git push", 8).unwrap().decision, None);
+    });
+}
+
+#[test]
+fn what_was_always_allowed_is_listed_and_asked_again_once_it_is_taken_back() {
+    on_each(|bench| {
+        let (session, turn) = running(bench);
+        for (command, seconds) in [("git push", 2), ("git log -p", 4)] {
+            let asked = ask(bench, turn, command, seconds).unwrap();
+            settle(bench, &asked, Ending::Answered(Answer::Always), seconds + 1).unwrap();
+        }
+        let listed = |bench: &Bench<'_>, of: Option<&SessionId>| {
+            let rows = bench.ask(|q| q.allowed(of, 9));
+            rows.into_iter().map(|row| (row.allowed.prefix, row.allowed.since)).collect::<Vec<_>>()
+        };
+        let both = [("git log".to_owned(), at(5)), ("git push".to_owned(), at(3))];
+        assert_eq!(listed(bench, None), both);
+        let unknown = refused(bench.step(|t| t.disallow(&session, "git", at(6)))).to_string();
+        assert!(unknown.contains("\"git\" is not always allowed") && unknown.contains("git log, git push"));
+        bench.step(|t| t.disallow(&session, "git push", at(6))).unwrap();
+        assert_eq!(ask(bench, turn, "git push", 7).unwrap().decision, None);
+        let events = bench.ask(|q| q.events(EventPage::Newest, Level::Info, Some(&session), 99));
+        let told = "not allowed without asking any more: git push";
+        assert!(events.iter().any(|event| event.kind.words() == told));
+        bench.step(|t| t.reset_session(&key("a"), &SessionId::new(at(8), 9), None, at(8))).unwrap();
+        assert_eq!(listed(bench, None), []);
+        assert_eq!(listed(bench, Some(&session)), both[..1], "it comes back with its session");
     });
 }
 

@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use switchboard::domain::Time;
 use switchboard::domain::alert::{
-    AlertChange, AlertKey, by_cron_event, by_failures, by_job_event, by_nobodys_records,
+    AlertChange, AlertKey, by_cron_event, by_failures, by_job_event, by_nobodys_records, held_job,
 };
 use switchboard::domain::api::{
     EventPage, FileTrouble, JobDetail, JobFound, JobRow, JobState, JobsFileState, JobsPage, TickerState,
@@ -587,6 +587,12 @@ impl JobTransitions for Model {
         if definition.overlap == Overlap::Skip
             && let Some(execution) = in_the_way
         {
+            if self.execution_mut(execution).held().is_some() {
+                self.let_go(&Scope::Job(id.clone()), at);
+                self.execution_mut(execution).why = None;
+                self.tell_job(id, JobEvent::LetGo { execution }, at);
+                return Ok(RunAsked { execution, replaced: Vec::new() });
+            }
             let claim = self.execution_mut(execution).claim.clone();
             let holder = claim.map_or(", which has not begun".to_owned(), |claim| {
                 format!(", claimed by {} {} s ago", claim.holder(), (at - claim.since).num_seconds())
@@ -995,6 +1001,10 @@ impl Model {
             self.execution_mut(run.id).why = Some(why.clone());
             let until = self.rules().unwrap().next_day(at);
             self.tell_job(&run.job, JobEvent::Held { execution: run.id, why, until }, at);
+            let own = run.job.session_key().unwrap();
+            if !self.is_spent(&own) {
+                self.raise_alert(&held_job(&run.job, reached), at).unwrap();
+            }
         }
         false
     }

@@ -9,10 +9,11 @@ use switchboard::domain::alert::{
     boot_guard, left_waiting,
 };
 use switchboard::domain::api::{
-    ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, ProcessRow, QueueRow,
-    RecoveryPage, RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow, StartRow,
+    AllowedRow, ComposerMemory, ConversationPage, Direction, EngineHold, EventPage, Hit, ProcessRow,
+    QueueRow, RecoveryPage, RecoveryRow, Report, RunningTurn, SessionCursor, SessionPage, SessionRow,
+    StartRow,
 };
-use switchboard::domain::approval::{Approval, Decision, Ending};
+use switchboard::domain::approval::{Allowed, Approval, Decision, Ending, not_allowed};
 use switchboard::domain::background::{self, BackgroundProcess, StoppedBy, Which, named};
 use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing, named_by, with_ours};
 use switchboard::domain::cron::JobId;
@@ -69,7 +70,7 @@ pub(crate) struct Model {
     pub(crate) background: Vec<BackgroundProcess>,
     alerts: BTreeMap<AlertKey, Alert>,
     approvals: Vec<Approval>,
-    allowed: Vec<(SessionId, String)>,
+    allowed: Vec<Allowed>,
     pub(crate) jobs: crate::jobs_model::Jobs,
     remembered: Vec<(String, String)>,
     summaries: BTreeMap<String, (TurnId, Summary)>,
@@ -276,6 +277,18 @@ impl Model {
             let remembered = self.remembered.iter_mut().filter(|(of, _)| of == from.as_str());
             remembered.for_each(|(of, _)| *of = to.to_string());
         }
+    }
+
+    /// Whether a daily limit holds the session that is live under a key.
+    pub(crate) fn is_spent(&self, key: &SessionKey) -> bool {
+        self.at_key(key).is_some_and(|id| self.kept(&id).session.spent.is_some())
+    }
+
+    fn allowed_in(&self, session: &SessionId) -> Vec<String> {
+        let of = self.allowed.iter().filter(|it| it.session == *session);
+        let mut allowed: Vec<String> = of.map(|it| it.prefix.clone()).collect();
+        allowed.sort();
+        allowed
     }
 
     fn known(&self, id: &SessionId) -> Result<()> {
@@ -1622,9 +1635,7 @@ impl Transitions for Model {
         }
         let session = self.turn(new.turn).session.clone();
         let kept = self.kept(&session).session.clone();
-        let mut allowed: Vec<String> =
-            self.allowed.iter().filter(|(of, _)| *of == session).map(|(_, prefix)| prefix.clone()).collect();
-        allowed.sort();
+        let allowed = self.allowed_in(&session);
         let asked = Approval {
             id: ApprovalId(self.approvals.len() as i64 + 1),
             session: session.clone(),
@@ -1654,13 +1665,24 @@ impl Transitions for Model {
         };
         let decision = asked.decide(ending).map_err(StoreError::Refused)?;
         self.decided(&asked, &decision, at);
-        if let Decision::Always { prefix } = &decision {
-            let new = (asked.session.clone(), prefix.clone());
-            if !self.allowed.contains(&new) {
-                self.allowed.push(new);
-            }
+        if let Decision::Always { prefix } = &decision
+            && !self.allowed_in(&asked.session).contains(prefix)
+        {
+            let (session, prefix) = (asked.session.clone(), prefix.clone());
+            self.allowed.push(Allowed { session, prefix, since: at });
         }
         Ok(Approval { decision: Some(decision), ..asked })
+    }
+
+    fn disallow(&mut self, session: &SessionId, prefix: &str, at: Time) -> Result<()> {
+        self.known(session)?;
+        let allowed = self.allowed_in(session);
+        if !allowed.iter().any(|known| known == prefix) {
+            return Err(StoreError::Refused(not_allowed(prefix, &allowed)));
+        }
+        self.allowed.retain(|it| it.session != *session || it.prefix != prefix);
+        self.tell(Some(session), EventKind::Disallowed { prefix: prefix.to_owned() }, at);
+        Ok(())
     }
 
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()> {
@@ -2507,6 +2529,20 @@ impl Queries for Model {
             (child.identity.pid, child.identity.started, child.identity.boot.clone())
         });
         Ok(kept)
+    }
+
+    fn allowed(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<AllowedRow>> {
+        let wanted = |it: &&Allowed| match session {
+            Some(session) => it.session == *session,
+            None => self.kept(&it.session).session.ended.is_none(),
+        };
+        let mut found: Vec<Allowed> = self.allowed.iter().filter(wanted).cloned().collect();
+        found.sort_by_key(|it| (it.session.clone(), it.prefix.clone()));
+        let row = |allowed: Allowed| {
+            let (key, session_name) = self.key_and_name(&allowed.session);
+            AllowedRow { allowed, key, session_name }
+        };
+        Ok(found.into_iter().take(limit).map(row).collect())
     }
 
     fn background(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<ProcessRow>> {

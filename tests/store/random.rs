@@ -70,6 +70,7 @@ enum Op {
     PruneBackground { seconds: i64 },
     Ask { turn: usize, command: usize },
     Settle { approval: i64, ending: Ending },
+    Disallow { session: usize, command: usize },
     Probe,
     Gate(NewGate),
     Move { item: usize, direction: Direction },
@@ -239,6 +240,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..100_i64).prop_map(|seconds| Op::PruneBackground { seconds }),
         5 => (n(), n()).prop_map(|(turn, command)| Op::Ask { turn, command }),
         4 => (0..9_i64, ending()).prop_map(|(approval, ending)| Op::Settle { approval, ending }),
+        1 => (n(), n()).prop_map(|(session, command)| Op::Disallow { session, command }),
         3 => Just(Op::Probe),
         3 => gate.prop_map(Op::Gate),
         2 => (n(), direction).prop_map(|(item, direction)| Op::Move { item, direction }),
@@ -508,6 +510,10 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             let id = ApprovalId((c.questions - approval).max(1));
             store.settle_approval(id, ending, now).map(|settled| format!("{settled:?}"))
         }
+        Op::Disallow { session: n, command } => {
+            let prefix = ["git push", "git log"][command % 2];
+            store.disallow(&session(*n), prefix, now).map(|()| String::new())
+        }
         Op::Probe => store.probe_queues(now).map(|next| format!("{next:?}")),
         Op::Gate(gate) => store.set_gate(gate, now).map(|()| String::new()),
         Op::Move { item: n, direction } => store.move_item(item(*n), *direction, now).map(|()| String::new()),
@@ -688,6 +694,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         format!("{:?}", queries.processes()?),
         format!("{:#?}", queries.background(None, 4)?),
         format!("{:#?}", queries.live_background()?),
+        format!("{:?}", queries.allowed(None, 9)?),
         format!("{:?}", queries.resolve_session("t1", 5)?),
         format!("{:#?}", queries.recovery(None, 4)?),
         format!("{:?}", queries.report(None)?),

@@ -137,6 +137,7 @@ impl Engine {
             Query::Recovery { start, .. } => Answer::Recovery(Box::new(self.recovery_page(start.as_ref()))),
             Query::Report { .. } => Answer::Report(Box::new(self.report.clone())),
             Query::Processes { .. } => Answer::Processes(Vec::new()),
+            Query::Allowed { .. } => Answer::Allowed(Vec::new()),
             Query::Alerts { .. } => Answer::Alerts(self.alerts()),
             Query::HostConversations { .. } => Answer::HostConversations(Vec::new()),
             Query::HostConversation { .. } => Answer::HostConversation(None),

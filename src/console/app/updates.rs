@@ -10,7 +10,7 @@ use super::overlay::{Card, CardKind};
 use super::requests::{mark_all, mark_front};
 use super::typing::key_name;
 use super::{Model, answers, cron, writing};
-use crate::domain::api::{CronHealth, Doing, EngineStatus, Piece, Update, Waited};
+use crate::domain::api::{CronHealth, Doing, EngineStatus, Outliving, Piece, Update, Waited};
 use crate::domain::cron::{CONSOLE, DeliveryState, JobEvent};
 use crate::domain::event::{Event, EventKind, count};
 use crate::domain::id::TurnId;
@@ -148,6 +148,8 @@ pub(super) fn clean_status(status: &mut EngineStatus) {
                 clean(name);
             }
         }
+        let Outliving { go_on, end } = &mut drain.background;
+        go_on.iter_mut().chain(end).for_each(clean);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::console::app::sessions::ListRow;
 use crate::console::app::words::{clock, count, running};
 use crate::console::app::{Model, card_buttons, card_title};
 use crate::domain::Time;
-use crate::domain::api::{Drain, Report, Waited};
+use crate::domain::api::{Drain, Outliving, Report, Waited};
 use crate::domain::event::some_of;
 use crate::domain::recovery::AfterStop;
 use crate::domain::session::SessionState;
@@ -28,6 +28,8 @@ const SILENT_FROM_SECONDS: i64 = 10;
 const MOST_TURNS: usize = 6;
 /// The most that it names of what ended since.
 const MOST_DONE: usize = 3;
+/// The most background processes that a line of it names.
+const MOST_BACKGROUND: usize = 2;
 
 pub(super) fn draw(paint: &mut Paint<'_>, screen: Rect, card: &Card) {
     if card.hidden {
@@ -116,8 +118,9 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
     let done = some_of(model.drained.iter().map(Waited::name), MOST_DONE);
     let done_rows = usize::from(!done.is_empty());
     let missed = missed_words(model, drain);
-    let height =
-        named.max(1) + usize::from(hidden > 0) + done_rows + usize::from(missed.is_some()) + 6 + button_rows;
+    let background = background_words(&drain.background);
+    let more = [hidden > 0, done_rows > 0, missed.is_some()].map(usize::from).iter().sum::<usize>();
+    let height = named.max(1) + more + background.len() + 6 + button_rows;
     let since = second(drain.since, model.zone);
     let why = crate::domain::sanitize::one_line(&drain.why).into_owned();
     let (title, next) = match drain.then {
@@ -155,6 +158,10 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
         n => format!("{} on disk; new ones are taken and wait too", count(n, "message")),
     };
     rest = fact(paint, rest, "waiting", &kept, Role::Text);
+    for (index, words) in background.iter().enumerate() {
+        let label = if index == 0 { "background" } else { "" };
+        rest = fact(paint, rest, label, words, Role::Text);
+    }
     if let Some(missed) = missed {
         rest = fact(paint, rest, "jobs", &missed, Role::Text);
     }
@@ -166,6 +173,18 @@ fn draw_drain(paint: &mut Paint<'_>, screen: Rect, card: &Card, drain: &Drain) {
 fn missed_words(model: &Model, drain: &Drain) -> Option<String> {
     let (job, slot) = model.cron.next_slot().filter(|_| drain.then == AfterStop::End)?;
     Some(format!("{} {} is missed, unless it starts again by then", job.row.name, clock(model, slot)))
+}
+
+/// What becomes of background processes, a line each.
+fn background_words(background: &Outliving) -> Vec<String> {
+    let goes_on = (&background.go_on, "goes on", "go on");
+    let ends = (&background.end, "ends with its run", "end with their runs");
+    let line = |(names, one, several): (&Vec<String>, &str, &str)| match names.len() {
+        0 => None,
+        1 => Some(format!("{one}: {}", names[0])),
+        n => Some(format!("{n} {several}: {}", some_of(names, MOST_BACKGROUND))),
+    };
+    [goes_on, ends].into_iter().filter_map(line).collect()
 }
 
 fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, index: usize) {

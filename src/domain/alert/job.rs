@@ -6,6 +6,7 @@ use super::{AlertKey, NewAlert, RaisedBy, Subject};
 use crate::domain::cron::{CronEvent, JobEvent, JobId, SCHEDULER_FROM};
 use crate::domain::event::{count, excerpt};
 use crate::domain::sanitize::one_line;
+use crate::domain::spending::Reached;
 
 /// What becomes of an alert.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,9 @@ pub fn by_job_event(job: &JobId, event: &JobEvent) -> Vec<AlertChange> {
         JobEvent::Changed { .. } => vec![Resolve(broken)],
         JobEvent::VanishedWithFile => vec![Resolve(broken)],
         JobEvent::Gone | JobEvent::Removed => vec![Resolve(AlertKey::failing_job(job)), Resolve(broken)],
+        JobEvent::LetGo { .. } | JobEvent::RunBegan { .. } | JobEvent::RunEnded { .. } => {
+            vec![Resolve(AlertKey::held_job(job))]
+        }
         _ => Vec::new(),
     }
 }
@@ -55,6 +59,15 @@ pub fn by_failures(job: &JobId, before: u32, now: u32, why: Option<&str>) -> Opt
             Some(AlertChange::Raise(NewAlert { times: Some(now), ..new }))
         }
     }
+}
+
+/// The alert of a job whose run waits because a daily limit is reached, which no session of it tells.
+pub fn held_job(job: &JobId, reached: Reached) -> NewAlert {
+    let limit = reached.words();
+    let words = format!(
+        "job {job} is held: {limit} is reached; it goes on the next day, or today by /cron run {job}"
+    );
+    NewAlert::about_job(job, AlertKey::held_job(job), &words)
 }
 
 /// What becomes of the alert of records that are no job's; each with its place and what is wrong with it.

@@ -54,8 +54,14 @@ impl AlertKey {
         Self(format!("record:{job}"))
     }
 
+    /// A scheduled task whose run waits because a daily limit is reached.
+    pub fn held_job(job: &JobId) -> Self {
+        Self(format!("limit:{job}"))
+    }
+
     /// Each key that an alert about a job may have.
-    pub const OF_JOBS: [fn(&JobId) -> Self; 3] = [Self::failing_job, Self::vanished_job, Self::broken_record];
+    pub const OF_JOBS: [fn(&JobId) -> Self; 4] =
+        [Self::failing_job, Self::vanished_job, Self::broken_record, Self::held_job];
 
     /// Records of `jobs.json` that are no job's.
     pub fn nobodys_records() -> Self {

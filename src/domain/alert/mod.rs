@@ -21,7 +21,7 @@ use super::event::count;
 use super::id::SessionId;
 use super::queue::Refusal;
 
-pub use self::job::{AlertChange, by_cron_event, by_failures, by_job_event, by_nobodys_records};
+pub use self::job::{AlertChange, by_cron_event, by_failures, by_job_event, by_nobodys_records, held_job};
 pub use self::key::{AlertKey, BadAlertKey};
 pub use self::session::{SessionAlarm, blocked_reset, boot_guard, left_waiting, left_waiting_words};
 

@@ -44,6 +44,13 @@ pub enum Command {
         /// The answer.
         answer: Answer,
     },
+    /// Take an `always` back: the agent asks again.
+    Disallow {
+        /// The session.
+        session: SessionId,
+        /// The beginning that was allowed.
+        prefix: String,
+    },
     /// Go on with a session: with what was cut off, and with its held queue.
     Continue {
         /// The session.

@@ -12,13 +12,13 @@ use super::update::Doing;
 use crate::domain::Time;
 use crate::domain::agent::Roster;
 use crate::domain::alert::Alert;
-use crate::domain::approval::Approval;
+use crate::domain::approval::{Allowed, Approval};
 use crate::domain::background::BackgroundProcess;
 use crate::domain::conversation::HostConversation;
 use crate::domain::cron::JobId;
 use crate::domain::event::{Event, Level};
 use crate::domain::history::Entry;
-use crate::domain::id::{MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
+use crate::domain::id::{ChatType, MessageId, RunId, Seq, SessionId, SessionKey, TurnId};
 use crate::domain::plan::Plan;
 use crate::domain::queue::{BusyMode, Gate, Item};
 use crate::domain::recovery::AfterStop;
@@ -123,6 +123,13 @@ pub enum Query {
         /// At most so many.
         limit: usize,
     },
+    /// What a person allowed for the rest of sessions, with `always`.
+    Allowed {
+        /// In which session; none: in all live ones.
+        session: Option<SessionId>,
+        /// At most so many.
+        limit: usize,
+    },
     /// The open alerts, acknowledged ones too, the last raised first.
     Alerts {
         /// At most so many.
@@ -201,6 +208,8 @@ pub enum Answer {
     Report(Box<Report>),
     /// To [`Query::Processes`].
     Processes(Vec<ProcessRow>),
+    /// To [`Query::Allowed`].
+    Allowed(Vec<AllowedRow>),
     /// To [`Query::Alerts`].
     Alerts(Vec<Alert>),
     /// To [`Query::HostConversations`].
@@ -320,6 +329,30 @@ pub struct Drain {
     /// What was cut at its end.
     #[serde(default)]
     pub cut: Vec<Waited>,
+    /// What lives in the background.
+    #[serde(default)]
+    pub background: Outliving,
+}
+
+/// The background processes that live when an engine stops, by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outliving {
+    /// They go on, and the next start takes them over.
+    pub go_on: Vec<String>,
+    /// They are told to end, or will be: with the run of a scheduled task that they work for.
+    pub end: Vec<String>,
+}
+
+impl Outliving {
+    /// What becomes of those that live.
+    pub fn of(live: &[ProcessRow]) -> Self {
+        let ends = |row: &&ProcessRow| {
+            row.process.stopped_by.is_some() || row.key.parts().chat_type == ChatType::Job
+        };
+        let (end, go_on): (Vec<&ProcessRow>, Vec<&ProcessRow>) = live.iter().partition(ends);
+        let names = |rows: Vec<&ProcessRow>| rows.into_iter().map(ProcessRow::name).collect();
+        Self { go_on: names(go_on), end: names(end) }
+    }
 }
 
 /// Something that a stop waits for.
@@ -535,6 +568,18 @@ impl ProcessRow {
     pub fn name(&self) -> String {
         format!("{} of {}", self.process.name(), self.session_name)
     }
+}
+
+/// What a person allowed with the session that it holds for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedRow {
+    /// What.
+    #[serde(flatten)]
+    pub allowed: Allowed,
+    /// The session's key.
+    pub key: SessionKey,
+    /// What a person calls the session.
+    pub session_name: String,
 }
 
 /// A message that a search found.

@@ -115,6 +115,17 @@ pub enum Decision {
     },
 }
 
+/// What a person allowed for the rest of a session, with `always`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowed {
+    /// The session.
+    pub session: SessionId,
+    /// Every single simple command that begins so.
+    pub prefix: String,
+    /// Since when.
+    pub since: Time,
+}
+
 /// A person's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -210,6 +221,16 @@ impl Question {
             by: RaisedBy::Itself,
         }
     }
+}
+
+/// The refusal to take back what a person has not allowed; `allowed` is what they have.
+pub fn not_allowed(prefix: &str, allowed: &[String]) -> Refusal {
+    let have = if allowed.is_empty() {
+        "nothing is".to_owned()
+    } else {
+        format!("allowed are: {}", allowed.join(", "))
+    };
+    Refusal::NothingTo(format!("{prefix:?} is not always allowed in this session; {have}"))
 }
 
 impl Approval {

@@ -67,6 +67,11 @@ pub enum JobEvent {
         /// When the next day begins.
         until: Time,
     },
+    /// An operator let a run go that a daily limit held.
+    LetGo {
+        /// The execution.
+        execution: ExecutionId,
+    },
     /// A slot was taken, or an operator asked for a run: it waits for a worker.
     Fired {
         /// The execution.
@@ -197,6 +202,9 @@ impl JobEvent {
             Self::Resumed { next: at } => format!("job {job} goes on; {}", next(at)),
             Self::Held { execution, why, until } => {
                 format!("job {job}: run {execution} waits until {}: {why}", clock(*until))
+            }
+            Self::LetGo { execution } => {
+                format!("job {job}: run {execution} goes on today, whatever its limit")
             }
             Self::Fired { execution, slots: Some(taken), how, .. } => {
                 let how = match how {
@@ -390,6 +398,8 @@ mod tests {
                 turn: TurnId(3),
             },
             JobEvent::Restored { execution },
+            JobEvent::Held { execution, why: why(), until: Time::UNIX_EPOCH },
+            JobEvent::LetGo { execution },
             JobEvent::RunEnded { execution, state: ExecutionState::Failed, why: Some(why()) },
             JobEvent::Delivery {
                 execution,

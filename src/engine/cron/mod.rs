@@ -141,7 +141,10 @@ impl Cron {
             }
             EventKind::QueueReleased { reason: HoldReason::Spent, .. } => self.claim_again(),
             EventKind::Job { what, .. } => match what {
-                JobEvent::Fired { .. } | JobEvent::Restored { .. } | JobEvent::RunEnded { .. } => {
+                JobEvent::Fired { .. }
+                | JobEvent::LetGo { .. }
+                | JobEvent::Restored { .. }
+                | JobEvent::RunEnded { .. } => {
                     self.fires.notify_one();
                 }
                 // What waits behind a slot that is due may begin where that slot moves.

@@ -33,6 +33,8 @@ pub(super) struct Report<'a> {
     pub(super) answer: Option<&'a str>,
     /// Why it did not succeed.
     pub(super) why: Option<&'a str>,
+    /// The background processes that end with it.
+    pub(super) ends: &'a [String],
 }
 
 /// Writes the document of a run, and takes away those of its job that are older than the newest `keep`.
@@ -119,7 +121,7 @@ fn place(home: &Home, path: &str) -> io::Result<PathBuf> {
 }
 
 fn text(report: &Report<'_>) -> String {
-    let Report { execution, name, state, began, ended, prompt, answer, why } = report;
+    let Report { execution, name, state, began, ended, prompt, answer, why, ends } = report;
     let clock = |at: &Time| at.format("%Y-%m-%d %H:%M:%S UTC");
     let mut text = format!("# {}\n\n", one_line(name));
     let _ = writeln!(text, "- job: {}", execution.job);
@@ -129,6 +131,9 @@ fn text(report: &Report<'_>) -> String {
     let _ = writeln!(text, "- ended: {}", clock(ended));
     if let Some(session) = &execution.session {
         let _ = writeln!(text, "- session: {session}");
+    }
+    if !ends.is_empty() {
+        let _ = writeln!(text, "- background processes ended with it: {}", one_line(&ends.join(", ")));
     }
     if let Some(prompt) = prompt {
         let _ = write!(text, "\n## Prompt\n\n{}\n", quoted(prompt));
@@ -206,6 +211,7 @@ mod tests {
             prompt: Some("Look.\n\n## Answer\n\nno"),
             answer: Some(answer),
             why: None,
+            ends: &[],
         }
     }
 
@@ -284,9 +290,12 @@ mod tests {
     #[test]
     fn a_failed_run_tells_its_error_before_what_it_had_said() {
         let run = execution(7);
-        let failed =
-            Report { state: ExecutionState::Failed, why: Some("no disk\nat all"), ..report(&run, "half") };
+        let ends = ["1 (make serve)".to_owned(), "2 (watch)".to_owned()];
+        let why = Some("no disk\nat all");
+        let failed = Report { state: ExecutionState::Failed, why, ends: &ends, ..report(&run, "half") };
         let text = text(&failed);
+        let ended = "\n- background processes ended with it: 1 (make serve), 2 (watch)\n\n## Prompt";
+        assert!(text.contains(ended), "{text}");
         assert!(text.ends_with("\n## Error\n\nno disk at all\n\n## Answer\n\nhalf\n"), "{text}");
     }
 }

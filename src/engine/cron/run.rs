@@ -22,6 +22,7 @@ use crate::domain::cron::{
 };
 use crate::domain::id::{RunId, SessionId, TurnId};
 use crate::domain::queue::{Gate, check_text};
+use crate::engine::background;
 use crate::engine::shared::Shared;
 use crate::failpoint;
 use crate::store::{Claimed, ExecutionEnd, Held, StoreError};
@@ -332,6 +333,7 @@ impl Run<'_> {
         let (home, keep) = (self.cron.home.clone(), self.cron.config.keep_outputs);
         let (execution, began) = (self.execution.clone(), self.execution.began_at.unwrap_or(at));
         let name = self.job.name.clone().unwrap_or_else(|| self.job.id.to_string());
+        let ends = self.ends_with_it().await;
         let Done { state, why, prompt, answer, .. } = done;
         let (state, why, prompt, answer) = (*state, why.clone(), prompt.clone(), answer.clone());
         let write = move || {
@@ -344,6 +346,7 @@ impl Run<'_> {
                 prompt: prompt.as_deref(),
                 answer: answer.as_deref(),
                 why: why.as_deref(),
+                ends: &ends,
             };
             output::write(&home, &report, keep)
         };
@@ -353,6 +356,15 @@ impl Run<'_> {
         kept.map_err(|error| {
             tracing::error!(execution = %self.execution.id, error, "the output document was not written");
             format!("the output document could not be written: {error}")
+        })
+    }
+
+    /// The background processes that live in its session: its end ends them.
+    async fn ends_with_it(&self) -> Vec<String> {
+        let Some(session) = self.execution.session.clone() else { return Vec::new() };
+        background::live_of(self.shared, &session).await.unwrap_or_else(|error| {
+            tracing::warn!(execution = %self.execution.id, %error, "what ends with a run could not be read");
+            vec![format!("not known: {error}")]
         })
     }
 

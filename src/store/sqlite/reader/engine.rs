@@ -5,7 +5,8 @@ use rusqlite::Row;
 use super::super::columns::{background_process, time};
 use super::super::sql::at_most;
 use super::Reader;
-use crate::domain::api::{ComposerMemory, EngineHold, ProcessRow};
+use crate::domain::api::{AllowedRow, ComposerMemory, EngineHold, ProcessRow};
+use crate::domain::approval::Allowed;
 use crate::domain::background::BackgroundProcess;
 use crate::domain::id::{SessionId, SessionKey, TurnId};
 use crate::domain::process::{ChildProcess, ProcessIdentity};
@@ -100,6 +101,21 @@ impl Reader<'_> {
         )
     }
 
+    pub(super) fn allowed(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<AllowedRow>> {
+        self.rows(
+            "SELECT a.*, s.key, s.title FROM allowed_commands a JOIN sessions s ON s.id = a.session
+             WHERE iif(?1 IS NULL, s.ended_at IS NULL, a.session = ?1)
+             ORDER BY a.session, a.prefix LIMIT ?2",
+            (session, at_most(limit)),
+            |row| {
+                let (key, session_name) = key_and_name(row)?;
+                let (session, prefix) = (row.get("session")?, row.get("prefix")?);
+                let allowed = Allowed { session, prefix, since: time(row, "at")? };
+                Ok(AllowedRow { allowed, key, session_name })
+            },
+        )
+    }
+
     pub(super) fn composer(&self, key: &SessionKey) -> Result<ComposerMemory> {
         let draft = self.first("SELECT text FROM drafts WHERE key = ?1", (key,), |row| row.get(0))?;
         let history = self.rows(
@@ -112,9 +128,15 @@ impl Reader<'_> {
 }
 
 fn process_row(row: &Row<'_>) -> rusqlite::Result<ProcessRow> {
-    let (key, title): (SessionKey, Option<String>) = (row.get("key")?, row.get("title")?);
-    let session_name = title.unwrap_or_else(|| key.parts().chat_id.to_owned());
+    let (key, session_name) = key_and_name(row)?;
     Ok(ProcessRow { process: background_process(row)?, key, session_name })
+}
+
+/// The key of a session, and what a person calls it.
+fn key_and_name(row: &Row<'_>) -> rusqlite::Result<(SessionKey, String)> {
+    let (key, title): (SessionKey, Option<String>) = (row.get("key")?, row.get("title")?);
+    let name = title.unwrap_or_else(|| key.parts().chat_id.to_owned());
+    Ok((key, name))
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ use super::{columns, spent, sql};
 use crate::domain::Time;
 use crate::domain::alert::Alert;
 use crate::domain::api::{
-    ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, ProcessRow, QueueRow, RecoveryPage, Report,
-    SessionCursor, SessionPage, SessionRow,
+    AllowedRow, ComposerMemory, ConversationPage, EngineHold, EventPage, Hit, ProcessRow, QueueRow,
+    RecoveryPage, Report, SessionCursor, SessionPage, SessionRow,
 };
 use crate::domain::approval::Approval;
 use crate::domain::background::BackgroundProcess;
@@ -186,6 +186,10 @@ impl Queries for Reader<'_> {
 
     fn approval(&self, id: ApprovalId) -> Result<Option<Approval>> {
         self.first("SELECT * FROM approvals WHERE id = ?1", (id,), columns::approval)
+    }
+
+    fn allowed(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<AllowedRow>> {
+        self.allowed(session, limit)
     }
 
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {

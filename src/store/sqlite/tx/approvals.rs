@@ -7,20 +7,16 @@ use super::standing::Standing;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
 use crate::domain::alert::AlertKey;
-use crate::domain::approval::{Approval, Decision, Ending};
+use crate::domain::approval::{Approval, Decision, Ending, not_allowed};
 use crate::domain::event::EventKind;
-use crate::domain::id::{ApprovalId, TurnId};
+use crate::domain::id::{ApprovalId, SessionId, TurnId};
 use crate::store::{NewApproval, Result};
 
 impl Tx<'_> {
     pub(super) fn ask_approval(&mut self, new: &NewApproval, at: Time) -> Result<Approval> {
         let mut standing =
             self.standing_in(new.turn)?.ok_or_else(|| nothing_to("the turn has ended; it asks nothing"))?;
-        let allowed: Vec<String> = self.rows(
-            "SELECT prefix FROM allowed_commands WHERE session = ?1 ORDER BY prefix",
-            (&standing.id,),
-            |row| row.get(0),
-        )?;
+        let allowed = self.allowed_in(&standing.id)?;
         let decision = new.question.decided_before(standing.key.parts().chat_type, &allowed);
         let id = self.insert(
             "INSERT INTO approvals (session, turn, question, asked_at, denies_at, decision, decided_at)
@@ -75,6 +71,24 @@ impl Tx<'_> {
         }
         self.save(&standing)?;
         Ok(Approval { decision: Some(decision), ..found })
+    }
+
+    pub(super) fn disallow(&mut self, session: &SessionId, prefix: &str, at: Time) -> Result<()> {
+        let mut standing = self.standing(session)?;
+        let of = "DELETE FROM allowed_commands WHERE session = ?1 AND prefix = ?2";
+        if self.execute(of, (session, prefix))? == 0 {
+            return Err(not_allowed(prefix, &self.allowed_in(session)?).into());
+        }
+        self.tell_of(&mut standing, EventKind::Disallowed { prefix: prefix.to_owned() }, at)?;
+        self.save(&standing)
+    }
+
+    fn allowed_in(&self, session: &SessionId) -> Result<Vec<String>> {
+        self.rows(
+            "SELECT prefix FROM allowed_commands WHERE session = ?1 ORDER BY prefix",
+            (session,),
+            |row| row.get(0),
+        )
     }
 
     /// Settles what a turn, which goes no further, still asks. The caller saves the session.

@@ -306,6 +306,10 @@ impl Transitions for Tx<'_> {
         self.settle_approval(approval, ending, at)
     }
 
+    fn disallow(&mut self, session: &SessionId, prefix: &str, at: Time) -> Result<()> {
+        self.disallow(session, prefix, at)
+    }
+
     fn settle_process(&mut self, child: &ChildProcess, fate: &Fate, at: Time) -> Result<()> {
         self.settle_process(child, fate, at)
     }

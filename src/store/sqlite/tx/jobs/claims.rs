@@ -7,10 +7,11 @@ use super::super::super::executions::{self, executions_where};
 use super::super::Tx;
 use super::kept::Kept;
 use crate::domain::Time;
+use crate::domain::alert::held_job;
 use crate::domain::cron::{CLAIM_LIFE, ClaimKey, Execution, JobEvent, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Gate;
-use crate::domain::spending::Scope;
+use crate::domain::spending::{Reached, Scope};
 use crate::store::{Claimed, Held, NewClaim, Result};
 
 /// Who wants a run.
@@ -86,8 +87,21 @@ impl Tx<'_> {
         if news > 0 {
             let until = rules.next_day(at);
             self.tell_job(job, JobEvent::Held { execution, why, until }, at)?;
+            self.raise_held(job, reached, at)?;
         }
         Ok(false)
+    }
+
+    /// A job is held by a limit: its session has an alert where it is held too.
+    fn raise_held(&mut self, job: &JobId, reached: Reached, at: Time) -> Result<()> {
+        let own = match job.session_key() {
+            Ok(key) => self.standing_at(&key)?,
+            Err(_) => None,
+        };
+        match own.and_then(|own| own.spent) {
+            Some(_) => Ok(()),
+            None => self.raise_alert(&held_job(job, reached), at),
+        }
     }
 
     /// When the next day begins, where a run waits for it.

@@ -8,9 +8,10 @@ use super::super::{Tx, nothing_to};
 use super::kept::{self, Kept, jobs_where};
 use crate::domain::Time;
 use crate::domain::cron::plan::{Asked, Course, Open, Row, asked};
-use crate::domain::cron::{Counting, CronEvent, Execution, ExecutionState, How, JobEvent, JobId};
+use crate::domain::cron::{Claim, Counting, CronEvent, Execution, ExecutionState, How, JobEvent, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Gate;
+use crate::domain::spending::Scope;
 use crate::store::{Result, RunAsked, StoreError, Tick, Ticked};
 
 /// A clock that is set by a little, as by the network, strands nothing.
@@ -132,7 +133,7 @@ impl Tx<'_> {
         let open = self.open_executions(id)?;
         let replaced = match asked(definition.overlap, &open) {
             Asked::Waits { replaced } => self.replace(id, replaced, &open, at)?,
-            Asked::Refused(execution) => return Err(self.in_its_way(id, execution, at)?),
+            Asked::Refused(execution) => return self.let_held_go(id, execution, at),
         };
         if counting == Counting::Counts {
             job.standing.count_run(definition);
@@ -147,13 +148,18 @@ impl Tx<'_> {
         Ok(RunAsked { execution, replaced })
     }
 
-    fn in_its_way(&self, id: &JobId, execution: ExecutionId, at: Time) -> Result<StoreError> {
-        let holder = self.execution(execution)?.and_then(|execution| execution.claim).map(|claim| {
-            let seconds = (at - claim.since).num_seconds().max(0);
-            format!(", claimed by {} {seconds} s ago", claim.holder())
-        });
-        let holder = holder.unwrap_or_else(|| ", which has not begun".to_owned());
-        Ok(nothing_to(format!("job {id} has run {execution} already{holder} (overlap: skip)")))
+    /// Lets a run go that waits for the next day, where another is asked for and it is in the way.
+    fn let_held_go(&mut self, id: &JobId, execution: ExecutionId, at: Time) -> Result<RunAsked> {
+        let found = self.execution(execution)?;
+        if found.as_ref().is_none_or(|found| found.held().is_none()) {
+            return Err(in_its_way(id, execution, found.and_then(|found| found.claim), at));
+        }
+        if let Some(rules) = self.spending()? {
+            self.let_go(&rules, &Scope::Job(id.clone()), at)?;
+        }
+        self.execute("UPDATE executions SET why = NULL WHERE id = ?1", (execution,))?;
+        self.tell_job(id, JobEvent::LetGo { execution }, at)?;
+        Ok(RunAsked { execution, replaced: Vec::new() })
     }
 
     pub(super) fn withdraw_execution(&mut self, execution: ExecutionId, at: Time) -> Result<()> {
@@ -185,4 +191,12 @@ impl Tx<'_> {
         self.keep_change(id, change, at)?;
         self.save_job(&mut job, at)
     }
+}
+
+fn in_its_way(id: &JobId, execution: ExecutionId, claim: Option<Claim>, at: Time) -> StoreError {
+    let holder = claim.map_or(", which has not begun".to_owned(), |claim| {
+        let seconds = (at - claim.since).num_seconds().max(0);
+        format!(", claimed by {} {seconds} s ago", claim.holder())
+    });
+    nothing_to(format!("job {id} has run {execution} already{holder} (overlap: skip)"))
 }
