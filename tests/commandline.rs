@@ -25,12 +25,16 @@ mod homes;
 mod jobs;
 #[path = "commandline/locked.rs"]
 mod locked;
+#[path = "commandline/long_tool.rs"]
+mod long_tool;
 #[path = "commandline/output.rs"]
 mod output;
 #[path = "commandline/practice.rs"]
 mod practice;
 #[path = "commandline/recovery.rs"]
 mod recovery;
+#[path = "commandline/secrets.rs"]
+mod secrets;
 #[path = "commandline/sessions.rs"]
 mod sessions;
 #[path = "commandline/vanished.rs"]

@@ -26,8 +26,7 @@ impl Agents {
         for (name, config) in &config.agents {
             agents.by_name.insert(name.clone(), build(config, &keys, home)?);
         }
-        agents.by_platform.clone_from(&config.agent_platforms);
-        Ok(agents)
+        Ok(agents.on_platforms(config.agent_platforms.clone()))
     }
 
     /// The default one alone.
@@ -38,6 +37,12 @@ impl Agents {
     /// These and another one.
     pub fn with(mut self, name: AgentName, backend: Arc<dyn Backend>) -> Self {
         self.by_name.insert(name, backend);
+        self
+    }
+
+    /// The same, with those who work on some platforms.
+    pub fn on_platforms(mut self, by_platform: BTreeMap<String, AgentName>) -> Self {
+        self.by_platform = by_platform;
         self
     }
 

@@ -246,12 +246,12 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "agent.openai.stall_timeout_seconds",
-        "How long the stream of an answer may be silent before the turn fails.",
+        "How long the stream of an answer may be silent before the turn fails. Comments and empty pieces that only keep the connection alive are no silence, but for ten times as long at most.",
         seconds(120, 1, 3600, |config, s| config.agent.openai.stall_timeout = Duration::from_secs(s)),
     ),
     setting(
         "agent.openai.max_retries",
-        "How often a request that failed before any answer is repeated, with growing pauses.",
+        "How often a request that failed before any answer is repeated, with growing pauses. One that the server was silent on is not: it may still work on it.",
         Takes::Whole {
             default: 3,
             min: 0,

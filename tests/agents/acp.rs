@@ -44,6 +44,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_agent_that_never_answers_its_prompt_is_killed_with_its_group", never_answers),
         real("acp_stop_is_sent_once_and_what_comes_after_it_is_heard", stops),
         real("acp_stop_that_comes_too_late_leaves_the_answer", stop_after_the_end),
+        real("acp_words_a_moment_after_the_end_are_the_turns_and_never_the_next_ones", late_words),
         real("acp_agent_that_ignores_a_stop_is_killed_and_begins_anew", ignores_a_stop),
         real("acp_agent_dies_with_its_group_when_the_turn_is_dropped", is_dropped),
         real("acp_question_is_asked_and_the_option_of_its_kind_chosen", asks),
@@ -390,6 +391,17 @@ async fn never_greets() {
     agent.config.acp.new_timeout = Duration::from_millis(300);
     let played = agent.play("hello").await;
     assert!(played.breakage().contains("session/new") && played.breakage().contains("new_timeout"));
+    for (can, method) in [
+        (r#"{"loadSession":true}"#, "session/load"),
+        (r#"{"sessionCapabilities":{"resume":{}}}"#, "session/resume"),
+    ] {
+        let mut agent = Agent::new(&format!("can='{can}'; on_load() {{ :; }}; on_resume() {{ :; }}"));
+        let first = agent.play("one").await;
+        agent.config.acp.load_timeout = Duration::from_millis(300);
+        let played = later(&agent, &first).await.say("two", &[("one", "hello")]).await;
+        let expected = format!("sh did not answer {method} within 0.3 s (agent.acp.load_timeout_seconds)");
+        assert_eq!(played.breakage(), expected);
+    }
 }
 
 async fn silent_and_obeys() {
@@ -440,6 +452,27 @@ async fn stops() {
     assert_eq!(played.text(), "again");
     assert_eq!(agent.told("session/cancel"), [json!({"sessionId": "s1"})]);
     assert_eq!(agent.told("initialize").len(), 1, "it is the same process");
+}
+
+async fn late_words() {
+    let agent = Agent::new(
+        r#"on_prompt() {
+            case $line in
+            *first*) say "hel"; stop end_turn; say "lo"; ask_to_run "too late" allow_once ;;
+            *) say "and now?"; stop end_turn ;;
+            esac
+        }"#,
+    );
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let first = talk.say("first", &[]).await;
+    assert_eq!((first.end.clone(), first.text().as_str()), (Ok(()), "hello"));
+    let second = talk.say("second", &[("first", "hello")]).await;
+    assert_eq!((second.end.clone(), second.text().as_str()), (Ok(()), "and now?"));
+    assert_eq!(
+        agent.answer(900)["result"]["outcome"],
+        json!({"outcome": "cancelled"}),
+        "nobody is asked any more"
+    );
 }
 
 async fn stop_after_the_end() {

@@ -1,8 +1,10 @@
 //! The openai backend where a conversation comes near to what the model takes at once.
 
+use std::time::Duration;
+
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentEvent, Found, SessionContext};
+use switchboard::agent::{AgentError, AgentEvent, Found, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind, ModelFacts, ToolName};
 use switchboard::domain::history::Step;
 use switchboard::domain::session::ContextUse;
@@ -27,6 +29,11 @@ pub fn tests() -> Vec<Trial> {
         real("context_how_full_the_window_is_is_told_with_each_answer", how_full),
         real("context_use_is_priced_by_the_model_that_was_asked", prices),
         real("context_a_turn_at_a_daily_limit_ends_behind_the_call_it_is_in", daily_limit),
+        real(
+            "context_a_stop_while_the_server_is_asked_for_its_window_is_obeyed",
+            stopped_while_asking_for_the_window,
+        ),
+        real("context_a_stop_while_a_summary_is_made_is_obeyed_and_loses_nothing", stopped_in_a_summary),
     ]
 }
 
@@ -307,4 +314,32 @@ async fn daily_limit() {
         "\n[held: the daily limit of 1100 tokens of this session (spending.session_tokens) is reached; \
          what is not done is left as it is]"
     );
+}
+
+/// The turn, told to stop a moment after `begun`.
+async fn stopped(call: Call, config: &AgentConfig, begun: impl Fn() -> bool) -> Played {
+    let (cancel, backend) = (call.cancel.clone(), build(config));
+    let stop = async {
+        while !begun() {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        cancel.cancel();
+    };
+    tokio::join!(call.play(&*backend), stop).0
+}
+
+async fn stopped_while_asking_for_the_window() {
+    let server = ChatServer::listing(Reply::silence(), [answer("too late", 1)]).await;
+    let played = stopped(late(1), &settings(&server, None), || true).await;
+    assert_eq!((played.end, server.requests().len()), (Err(AgentError::Cancelled), 0));
+}
+
+async fn stopped_in_a_summary() {
+    let server = ChatServer::start([Reply::silence(), answer("too late", 1)]).await;
+    let config = settings(&server, Some(1_000));
+    let played = stopped(late(14), &config, || server.requests().len() == 1).await;
+    assert_eq!((played.end.clone(), played.text().as_str()), (Err(AgentError::Cancelled), ""));
+    assert!(shortened(&played).is_empty() && played.notices().is_empty(), "{:?}", played.events);
+    assert_eq!(server.requests().len(), 1, "nothing more is asked");
 }

@@ -1,5 +1,12 @@
 //! What the agent backends do, from outside: the practice agent, programs, model servers, ACP agents.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod acp;
 #[path = "../support/chat_server.rs"]

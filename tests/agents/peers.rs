@@ -45,6 +45,18 @@ pub fn tests() -> Vec<Trial> {
             }),
         ]
     };
+    let peers = [
+        ("aimock", mock_program()),
+        ("the small model", model_package()),
+        ("hermes-acp", hermes_program()),
+        ("opencode", opencode_program()),
+    ];
+    for (name, place) in peers.iter().filter(|(_, place)| !place.exists()) {
+        eprintln!(
+            "ignored: what needs {name}, which is not at {} (.ci/peers.sh installs it)",
+            place.display()
+        );
+    }
     let ignore = |tests: Vec<Trial>, peers: &[PathBuf]| {
         let missing = peers.iter().any(|peer| !peer.exists());
         tests.into_iter().map(move |test| test.with_ignored_flag(missing))

@@ -120,11 +120,11 @@ fn calling(events: &[String]) -> Reply {
 }
 
 fn read_a() -> Reply {
-    calling(&[whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#)])
+    Reply::calls("c-1", "read_file", &json!({"path": "a.txt"}))
 }
 
 fn hello() -> Reply {
-    Reply::events(&[HELLO, STOP, DONE])
+    Reply::says("Hello")
 }
 
 fn called(played: &Played) -> Vec<(String, String, String)> {

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::long_tool::model as scripted_model;
+use crate::support::chat_server::Reply;
 use crate::support::program::{Place, Serve};
 
 /// Looks again and again, a minute at most, until there is something to see.
@@ -19,7 +21,7 @@ pub(crate) fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-fn asks(place: &Place) -> Value {
+pub(crate) fn asks(place: &Place) -> Value {
     soon(|| {
         let rows = place.json(&["sessions"]);
         rows.into_iter().find(|row| row["asks"].as_array().is_some_and(|asks| !asks.is_empty()))
@@ -219,34 +221,39 @@ fn a_command_runs_only_after_it_was_approved() {
     soon(|| fs::read_to_string(place.home().join("ran")).ok().filter(|text| text == "ran\n"));
 }
 
-/// Every file below a folder that holds the words.
-fn holding(folder: &std::path::Path, words: &str) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let found = entries.flat_map(|path| match path.is_dir() {
-        true => holding(&path, words),
-        false => {
-            let bytes = fs::read(&path).unwrap_or_default();
-            let holds = bytes.windows(words.len()).any(|part| part == words.as_bytes());
-            holds.then_some(path).into_iter().collect()
-        }
-    });
-    found.collect()
-}
-
-#[test]
-fn a_turn_that_prints_its_environment_shows_no_key_in_store_log_or_output() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scheduled_task_of_the_models_is_shown_whole_and_made_only_after_a_yes() {
     let place = Place::new();
-    let canary = "canary-9d41";
-    let _model = model(&place, "auto", "env; echo the end");
-    let mut command = place.command(&["serve"]);
-    for name in ["OPENAI_API_KEY", "GH_TOKEN", "DB_PASSWORD"] {
-        command.env(name, canary);
+    let task = json!({
+        "schedule": "0 8 * * 1", "prompt": "Look at the disk", "name": "Disk", "description": "Before the week",
+        "timezone": "Europe/Berlin", "deliver": "console",
+    });
+    let calls = |id| Reply::calls(id, "schedule_task", &task);
+    let server =
+        scripted_model(&place, [calls("c-1"), Reply::says("no"), calls("c-2"), Reply::says("yes")]).await;
+    let _engine = place.serve(&[]);
+    let told = |request: usize| {
+        let messages =
+            soon(|| server.requests().get(request).map(|request| request.body["messages"].clone()));
+        messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
+    };
+    place.done(&["send", "each Monday"]);
+    let asked = asks(&place)["asks"][0]["question"]["what"].clone();
+    for part in task.as_object().unwrap().values().map(|part| part.as_str().unwrap()) {
+        assert!(asked.as_str().unwrap().contains(part), "{part}: {asked}");
     }
-    let engine = Serve::begin(command).unwrap();
-    let said = place.done(&["send", "work", "--wait"]);
-    let shown = place.done(&["events"]) + &said + &place.done(&["send", "/export json"]);
-    assert!(!shown.contains(canary), "{shown}");
-    engine.kill();
-    assert_eq!(holding(&place.home(), canary), Vec::<std::path::PathBuf>::new());
-    assert!(!holding(&place.home(), "the end").is_empty(), "the output itself is kept");
+    place.done(&["send", "/deny not on Mondays"]);
+    assert!(told(1).contains("not on Mondays"), "{}", told(1));
+    assert!(place.done(&["cron", "list"]).starts_with("no jobs"));
+    assert!(!place.home().join("jobs.json").exists());
+
+    soon(|| place.done(&["events"]).contains("turn 1 answered").then_some(()));
+    place.done(&["send", "each Monday, please"]);
+    asks(&place);
+    place.done(&["send", "/approve"]);
+    assert!(told(3).starts_with("scheduled task disk is made: "), "{}", told(3));
+    let made = place.json(&["cron", "show", "disk"]).remove(0)["definition"].clone();
+    for field in ["schedule", "prompt", "name", "description", "timezone"] {
+        assert_eq!(made[field], task[field], "{made}");
+    }
 }

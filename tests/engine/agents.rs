@@ -1,11 +1,14 @@
 //! Agents by name: chosen for a session, for a platform, for a scheduled task.
 
 use pretty_assertions::assert_eq;
+use switchboard::domain::api::Command;
+use switchboard::domain::conversation;
 use switchboard::domain::cron::{Definition, ExecutionState};
 use switchboard::domain::event::EventKind;
+use switchboard::domain::queue::{Intent, Source};
 use switchboard::domain::turn::Outcome;
 
-use crate::cron::job;
+use crate::cron::{job, world_with};
 use crate::support::scripted::{Keeping, Scripted, Steering};
 use crate::support::world::{Setup, World};
 
@@ -48,6 +51,47 @@ async fn a_session_chooses_its_agent_from_the_next_turn_on_until_a_reset() {
     world.type_into("s", "/new!").await.unwrap();
     world.send("s", "four").await;
     world.turn_for("four").await.answer("ok").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_of_a_platform_is_answered_by_the_agent_that_the_settings_name_for_it() {
+    let (setup, coder) = with_coder();
+    let platforms = vec![(conversation::PLATFORM, "coder")];
+    let mut world = World::new(Setup { platforms, ..setup }).await;
+    let submit = |text: &str| Command::Submit {
+        to: conversation::key_of("c1", None).unwrap(),
+        text: text.to_owned(),
+        intent: Intent::Plain,
+        source: Source::CommandLine,
+    };
+    world.engine.command(submit("one")).await.unwrap();
+    coder.next_turn().await.answer("ok").await;
+    world.turn_ended().await;
+    world.engine.command(submit("/agent default")).await.unwrap();
+    world.engine.command(submit("two")).await.unwrap();
+    coder.next_turn().await.answer("ok").await;
+    world.turn_ended().await;
+    world.send("s", "of no platform").await;
+    world.turn_for("of no platform").await.answer("ok").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scheduled_task_works_in_its_folder_by_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let definition = Definition {
+        workdir: Some(folder.path().display().to_string()),
+        model: Some("large".to_owned()),
+        ..job("there", "0 0 1 1 *")
+    };
+    let mut world = world_with(&[definition, job("here", "0 0 1 1 *")]).await;
+    world.run_now("there").await;
+    let turn = world.agent.next_turn().await;
+    assert_eq!((turn.workdir.as_deref(), turn.model.as_deref()), (Some(folder.path()), Some("large")));
+    turn.answer("done").await;
+    world.run_ended().await;
+    world.run_now("here").await;
+    let turn = world.agent.next_turn().await;
+    assert_eq!((&turn.workdir, &turn.model), (&None, &None));
 }
 
 #[tokio::test(start_paused = true)]

@@ -72,11 +72,13 @@ async fn a_model_that_was_chosen_is_asked_for_from_the_next_turn_on_until_a_rese
     world.turn_ended().await;
     assert_eq!(asked_for(&mut world, "three").await, (Some("large one".to_owned()), 2));
     assert_eq!(asked_for(&mut world, "four").await, (Some("large one".to_owned()), 2));
+    let mut world = world.restart(Setup::default()).await;
+    assert_eq!(asked_for(&mut world, "after a restart").await, (Some("large one".to_owned()), 1));
     world.type_into("s", "/model default").await.unwrap();
-    assert_eq!(asked_for(&mut world, "five").await, (None, 3));
+    assert_eq!(asked_for(&mut world, "five").await, (None, 2));
     world.type_into("s", "/model small").await.unwrap();
     world.type_into("s", "/new!").await.unwrap();
-    assert_eq!(asked_for(&mut world, "six").await, (None, 4));
+    assert_eq!(asked_for(&mut world, "six").await, (None, 3));
 }
 
 #[tokio::test(start_paused = true)]

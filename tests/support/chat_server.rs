@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -49,6 +49,20 @@ impl Reply {
     pub fn events(events: &[&str]) -> Self {
         let pieces: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
         Self::pieces(&pieces)
+    }
+
+    /// A whole answer in words.
+    pub fn says(text: &str) -> Self {
+        let words = json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]});
+        Self::events(&[&words.to_string(), "[DONE]"])
+    }
+
+    /// An answer that calls a tool.
+    pub fn calls(id: &str, tool: &str, arguments: &Value) -> Self {
+        let function = json!({"name": tool, "arguments": arguments.to_string()});
+        let call = json!({"index": 0, "id": id, "type": "function", "function": function});
+        let answer = json!({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]});
+        Self::events(&[&answer.to_string(), "[DONE]"])
     }
 
     /// A stream in pieces of bytes, as they are.

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 pub mod alerts;
+pub mod chat_server;
 pub mod clock;
 pub mod files;
 pub mod jobs;

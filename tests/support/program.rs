@@ -1,6 +1,7 @@
 //! The real binary in a home of its own, with time zone and locale fixed.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -90,6 +91,14 @@ impl Place {
     pub fn write(&self, name: &str, bytes: &[u8]) {
         std::fs::create_dir_all(self.home()).unwrap();
         std::fs::write(self.home().join(name), bytes).unwrap();
+    }
+
+    /// A script for scheduled tasks.
+    pub fn write_script(&self, name: &str, text: &str) {
+        let file = self.home().join("scripts").join(name);
+        std::fs::create_dir_all(self.home().join("scripts")).unwrap();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
 }
 

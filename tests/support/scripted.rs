@@ -1,6 +1,7 @@
 //! An agent that a test plays: each turn that begins is handed to the test, which speaks for it.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
@@ -50,6 +51,8 @@ pub struct Played {
     pub session: SessionId,
     /// The model that its session asks for.
     pub model: Option<String>,
+    /// The folder that its session names.
+    pub workdir: Option<PathBuf>,
     /// The agent's own session that it is given back.
     pub agent_session: Option<AgentSession>,
     pub message: String,
@@ -263,6 +266,7 @@ impl Handle for ScriptedHandle {
         let played = Played {
             session: self.session.id.clone(),
             model: self.session.model.clone(),
+            workdir: self.session.workdir.clone(),
             agent_session: self.session.agent_session.clone(),
             message: turn.message,
             history: turn.history,

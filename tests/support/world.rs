@@ -39,6 +39,8 @@ pub struct Setup {
     pub keeping: Keeping,
     /// Other agents by name.
     pub others: Vec<(&'static str, Arc<dyn Backend>)>,
+    /// Who of them works on a platform.
+    pub platforms: Vec<(&'static str, &'static str)>,
     pub start_up: StartUp,
     pub patience: Patience,
     pub session_reset: ResetPolicies,
@@ -60,6 +62,7 @@ impl Default for Setup {
             cron: parse("", Path::new("config.toml")).unwrap().config.cron,
             keeping: Keeping::BetweenTurns,
             others: Vec::new(),
+            platforms: Vec::new(),
             start_up: StartUp::Run,
             patience: Patience::default(),
             session_reset: parse("", Path::new("config.toml")).unwrap().config.session_reset,
@@ -117,12 +120,15 @@ impl World {
     ) -> Self {
         let (store, feed) = Store::open(&home.path().join("state.db"), setup.patience).unwrap();
         let (agent, backend) = Scripted::new(setup.steering, setup.keeping);
+        let agents = setup.others.iter().fold(Agents::only(backend), |agents, (name, backend)| {
+            agents.with(name.parse().unwrap(), Arc::clone(backend))
+        });
+        let platforms = setup.platforms.iter();
+        let platforms = platforms.map(|(platform, name)| ((*platform).to_owned(), name.parse().unwrap()));
         let parts = Parts {
             store,
             feed,
-            agents: setup.others.iter().fold(Agents::only(backend), |agents, (name, backend)| {
-                agents.with(name.parse().unwrap(), Arc::clone(backend))
-            }),
+            agents: agents.on_platforms(platforms.collect()),
             clock: Arc::clone(&clock) as Arc<dyn switchboard::engine::Clock>,
             queue: QueueConfig { busy_mode: setup.busy_mode, max_items: setup.max_items },
             engine: EngineConfig {

@@ -249,6 +249,71 @@ fn quit_from_anywhere(console: &mut Pty) {
     console.assert_given_back();
 }
 
+/// The most memory that the program ever took, in mebibytes.
+fn peak_memory(console: &Pty) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", console.pid().as_raw_nonzero())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+// B86
+#[test]
+fn huge_output_of_a_job_and_of_an_agent_is_read_takes_no_key_and_no_memory_and_can_be_left_at_any_time() {
+    let flood = "#!/bin/sh\n\
+        case $(cat) in *endless*) while :; do echo 'a line without an end'; done ;; esac\n\
+        head -c 3525 /dev/zero | base64 -w 0\n\
+        echo\n\
+        seq 35000\n\
+        head -c 5000000 /dev/zero | tr '\\0' x\n\
+        echo\n\
+        echo the end of it\n";
+    let place = Place::new();
+    place.write_script("flood.sh", flood);
+    let settings = "[engine]\ndrain_timeout_seconds = 1\n[agent]\nbackend = \"command\"\n\
+                    [agent.command]\nargv = [\"scripts/flood.sh\"]\n";
+    place.write("config.toml", settings.as_bytes());
+    let jobs = r#"{ "jobs": [
+        { "id": "flood", "schedule": "0 0 1 1 *", "script": "flood.sh", "no_agent": true, "deliver": "console" }
+    ] }"#;
+    place.write("jobs.json", jobs.as_bytes());
+    let mut console = open(&place);
+    send(&mut console, "all at once");
+    console.wait_for("the end of it");
+    for page in ["\x1b[5~", "\x1b[5~", "\x1b[6~"] {
+        console.press(page);
+    }
+    console.wait_for("xxxxxxxx");
+    console.type_text("read");
+    console.wait_until("the word", |screen| composer(screen) == "read");
+    console.press("\x03");
+    console.wait_until("an empty composer", |screen| composer(screen).is_empty());
+
+    place.done(&["cron", "run", "flood", "--wait"]);
+    console.press("\x1b3");
+    console.wait_for("o output");
+    console.press("o");
+    console.wait_for("lines 1 to ");
+    assert!(console.screen().contents().contains("AAAAAAAA"), "{console}");
+    console.press("\x1b[6~");
+    console.wait_gone("lines 1 to ");
+    console.press(ESC);
+    console.wait_gone(" of 8,0");
+
+    console.press("\x1b1");
+    console.press("i");
+    send(&mut console, "endless");
+    console.wait_for("a line without an end");
+    console.type_text("still here");
+    console.wait_until("the words", |screen| composer(screen) == "still here");
+    assert!(console.screen().contents().contains("1 turn runs"), "the flood ended too early: {console}");
+    // All of it together is 6 megabytes; what grows with the output would be seen.
+    let peak = peak_memory(&console);
+    assert!(peak < 512, "{peak} MiB");
+    console.press("\x03");
+    console.wait_until("an empty composer", |screen| composer(screen).is_empty());
+    quit(&mut console);
+}
+
 #[test]
 fn a_flood_of_output_delays_no_key_and_no_leaving() {
     let place = Place::new();

@@ -2,6 +2,7 @@
 
 use std::future::pending;
 use std::path::Path;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -9,7 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::Settings;
@@ -23,6 +24,9 @@ use super::update::Updates;
 use crate::agent::{AgentError, AgentEvent, Approvals};
 use crate::domain::approval::{Decision, Verdict};
 use crate::domain::spending::Millionths;
+
+/// So long after the end of a prompt what the agent says is still of it.
+const LATE_WORDS: Duration = Duration::from_millis(200);
 
 /// How a prompt ended.
 pub(super) struct Ended {
@@ -158,10 +162,29 @@ impl Running<'_> {
                 break How::Lost(lost);
             }
         };
+        if let How::Answered(_) = how {
+            self.hear_late_words(heard).await;
+        }
         let rest = self.updates.rest();
         self.tell(rest).await;
         let (stopped, cost) = (self.stopped.map(|(why, _)| why), self.updates.cost());
         Ended { how, stopped, said: self.said, cost }
+    }
+
+    /// Hears what comes a moment after the end: some agents answer a prompt before they have told all of it. It
+    /// would be lost, or taken for words of the next turn.
+    async fn hear_late_words(&mut self, mut heard: mpsc::Receiver<Heard>) {
+        let until = Instant::now() + LATE_WORDS;
+        while let Ok(Some(late)) = timeout_at(until, heard.recv()).await {
+            match late {
+                Heard::Update(update) => self.update(*update).await,
+                // Where the agent is gone, the next turn finds out.
+                Heard::Permission { id, .. } => {
+                    drop(self.prompt.connection.answer(id, permission::cancelled()))
+                }
+                Heard::Reply { id, .. } => tracing::info!(id, "an answer to what was not asked"),
+            }
+        }
     }
 
     /// When the agent's patience, or ours, is over; never while a person is asked.

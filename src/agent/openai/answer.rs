@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use eventsource_stream::Event;
+use futures_util::{Stream, StreamExt};
 use reqwest::Response;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::calls::{Call, Calls, TooMuch};
 use super::chunk::{self, Chunk, Form};
@@ -19,6 +20,8 @@ use crate::domain::session::Usage;
 
 /// How long the use of tokens may follow a finished answer.
 const AFTERWORD: Duration = Duration::from_secs(5);
+/// For so many times the stall time-out a server may show that it lives, and say nothing of an answer.
+const SIGNS_OF_LIFE: u32 = 10;
 
 /// An answer that the server ended.
 #[derive(Debug)]
@@ -46,7 +49,7 @@ pub(super) async fn pass_on(
     output: &mpsc::Sender<AgentEvent>,
 ) -> Result<Answer, Trouble> {
     let mut listener = Listener { server, config, key, output, heard: Heard::default() };
-    let end = listener.listen(response).await;
+    let end = listener.listen(lines::events(response, config.stall_timeout)).await;
     if let Some(usage) = &mut listener.heard.usage {
         usage.cost = config.facts.price.of(usage);
         let usage = *usage;
@@ -92,17 +95,23 @@ impl Heard {
 
 impl Listener<'_> {
     /// Listens to the end, and returns why the model stopped.
-    async fn listen(&mut self, response: Response) -> Result<String, Trouble> {
-        let mut events = lines::events(response, self.config.stall_timeout);
-        let mut ended = false;
+    async fn listen(
+        &mut self,
+        mut events: impl Stream<Item = Result<Event, Broken>> + Unpin,
+    ) -> Result<String, Trouble> {
+        let (mut ended, mut heard_at) = (false, Instant::now());
         loop {
-            let patience = if self.heard.finish.is_some() { AFTERWORD } else { Duration::MAX };
-            let event = match timeout(patience, events.next()).await {
+            let patience = match self.heard.finish {
+                Some(_) => AFTERWORD,
+                None => self.config.stall_timeout * SIGNS_OF_LIFE,
+            };
+            let event = match timeout_at(heard_at + patience, events.next()).await {
                 Ok(Some(Ok(event))) => event,
                 // The answer is whole: what breaks now is no part of it.
                 Err(_) | Ok(Some(Err(_))) if self.heard.finish.is_some() => break,
                 Ok(Some(Err(broken))) => return Err(self.broken(&broken)),
-                Ok(None) | Err(_) => break,
+                Err(_) => return Err(trouble::says_nothing(self.server, self.config, patience)),
+                Ok(None) => break,
             };
             match event.data.trim() {
                 "" => continue,
@@ -123,7 +132,11 @@ impl Listener<'_> {
                 return Err(trouble::told_in_stream(self.server, self.key, error));
             }
             ended |= chunk.form == Form::Whole;
+            let says_something = chunk.says_something();
             self.take(chunk).await?;
+            if says_something {
+                heard_at = Instant::now();
+            }
         }
         match (ended, self.heard.finish.take()) {
             (false, None) => Err(self.unfinished()),
@@ -187,4 +200,63 @@ impl Listener<'_> {
 /// Local servers name a model by the path of its file.
 fn file_name(model: &str) -> &str {
     if model.starts_with('/') { model.rsplit('/').next().unwrap_or(model) } else { model }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+
+    use super::*;
+    use crate::config::Config;
+
+    /// How an answer ends whose pieces come a minute apart, where two are the stall time-out.
+    async fn listen(pieces: impl Iterator<Item = &str> + Send) -> (Result<String, Trouble>, String) {
+        let mut config = Config::default().agent.openai;
+        config.stall_timeout = Duration::from_secs(120);
+        let server = Server::parse(&config.section, "http://localhost/v1").unwrap();
+        let (output, _said) = mpsc::channel(1_000);
+        let mut listener = Listener {
+            server: &server,
+            config: &config,
+            key: None,
+            output: &output,
+            heard: Heard::default(),
+        };
+        let events = stream::iter(pieces).then(|data| async move {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            Ok(Event { data: data.to_owned(), ..Event::default() })
+        });
+        let end = listener.listen(Box::pin(events)).await;
+        (end, listener.heard.text)
+    }
+
+    const WORD: &str = r#"{"choices":[{"delta":{"content":"a"}}]}"#;
+    const EMPTY: &str = r#"{"choices":[{"delta":{"content":""}}]}"#;
+    const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_may_take_much_longer_than_a_silence() {
+        let pieces = std::iter::repeat_n(WORD, 100).chain([STOP, "[DONE]"]);
+        assert_eq!(listen(pieces).await, (Ok("stop".to_owned()), "a".repeat(100)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_only_shows_that_it_lives_is_given_up_after_ten_times_its_silence() {
+        for sign in
+            ["", EMPTY, r#"{"choices":[]}"#, r#"{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}"#]
+        {
+            let patient = [WORD].into_iter().chain(std::iter::repeat_n(sign, 18)).chain([STOP, "[DONE]"]);
+            assert_eq!(listen(patient).await, (Ok("stop".to_owned()), "a".to_owned()), "{sign:?}");
+            let (end, text) = listen([WORD].into_iter().chain(std::iter::repeat(sign))).await;
+            assert_eq!(text, "a");
+            let why = end.unwrap_err().why();
+            assert!(why.contains("signs of life for 1200 s and nothing of an answer"), "{why}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_whole_answer_waits_for_no_server_that_does_not_close_it() {
+        let (end, text) = listen([WORD, STOP].into_iter().chain(std::iter::repeat(EMPTY))).await;
+        assert_eq!((end, text.as_str()), (Ok("stop".to_owned()), "a"));
+    }
 }

@@ -49,6 +49,17 @@ pub(super) struct ServerError {
     pub(super) window: Option<u64>,
 }
 
+impl Chunk {
+    /// Whether there is anything of an answer in it.
+    pub(super) fn says_something(&self) -> bool {
+        let of_a_call = |part: &Fragment| part.name.is_some() || !part.arguments.is_empty();
+        !self.text.is_empty()
+            || !self.reasoning.is_empty()
+            || self.finish.is_some()
+            || self.calls.iter().any(of_a_call)
+    }
+}
+
 /// Reads a JSON text, with a mark for each half of a character; none where it is no JSON.
 pub(super) fn read(text: &str) -> Option<Chunk> {
     let value: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&mend(text))).ok()?;

@@ -91,6 +91,15 @@ pub(super) fn without_list(server: &Server, config: &OpenAiConfig) -> Trouble {
     ))
 }
 
+/// A server that only shows that it lives. It isn't asked twice either.
+pub(super) fn says_nothing(server: &Server, config: &OpenAiConfig, patience: Duration) -> Trouble {
+    Trouble::Lasting(format!(
+        "{server} sent signs of life for {} s and nothing of an answer (ten times {})",
+        patience.as_secs_f64(),
+        config.section.setting("stall_timeout_seconds")
+    ))
+}
+
 /// A server that answered with a refusal.
 pub(super) async fn refused(
     server: &Server,
