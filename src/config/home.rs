@@ -179,7 +179,7 @@ pub enum HomeError {
 fn way_out(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::PermissionDenied => "give yourself permission to write there",
-        io::ErrorKind::ReadOnlyFilesystem => "mount it to be written",
+        io::ErrorKind::ReadOnlyFilesystem => "mount it to be written, look at it with --read-only",
         io::ErrorKind::IsADirectory => "move it away",
         _ => "mend that",
     }

@@ -7,6 +7,7 @@ use switchboard::console::app::enter_completes;
 use switchboard::console::app::focus::Pane;
 use switchboard::console::app::footer::footer;
 use switchboard::console::app::header::header;
+use switchboard::console::app::key::{Code, Key};
 use switchboard::console::app::model::{Access, Pastes};
 use switchboard::console::app::msg::{Effect, Failure, Msg, Reach};
 use switchboard::console::app::overlay::Overlay;
@@ -190,6 +191,40 @@ fn where_pastes_are_marked_keys_are_keys_however_fast_they_come() {
     let mut screen = Screen::on((1..=9).map(|number| session(&format!("s{number}"), number)).collect());
     screen.pours("jjjjjjjk");
     assert_eq!(screen.model.sessions.selected, 6);
+}
+
+#[test]
+fn keys_that_are_read_at_once_do_what_they_do_one_by_one() {
+    for before in ["i", "esc", "esc /", "esc :", "esc a", "i ctrl-x"] {
+        let state = |together: bool| {
+            let mut screen = Screen::on(vec![session("console", 1), session("b", 2), session("c", 3)]);
+            screen.press(before).wait(TimeDelta::seconds(1));
+            let text = "jki/stat Qü";
+            if together {
+                screen.tell(Msg::Typed(text.to_owned(), screen.now));
+            } else {
+                let keys = text.chars().map(|letter| Key::plain(Code::Char(letter)));
+                keys.for_each(|key| screen.tell(Msg::Key(key, screen.now)));
+            }
+            let model = &screen.model;
+            let overlay = model.overlays.last().map(|overlay| match overlay {
+                Overlay::Picker(picker) => (picker.text.text(), picker.entries.len()),
+                Overlay::NewSession(prompt) => (prompt.text.text(), 0),
+                other => panic!("{other:?}"),
+            });
+            let popup = model.composer().and_then(|composer| composer.popup.clone());
+            let offers = popup.map(|popup| popup.entries);
+            (
+                screen.draft(),
+                model.pane,
+                model.sessions.selected,
+                model.sessions.filter.text(),
+                overlay,
+                offers,
+            )
+        };
+        assert_eq!(state(true), state(false), "{before}");
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub enum Msg {
     /// A key was pressed. The time tells a paste without brackets from typing: give it as exactly
     /// as the terminal was read.
     Key(Key, Time),
+    /// Printable keys that were read at once.
+    Typed(String, Time),
     /// A bracketed paste, as it came.
     Paste(String, Time),
     /// The mouse did something.

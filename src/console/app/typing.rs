@@ -94,6 +94,23 @@ pub(super) fn key(model: &mut Model, key: Key, at: Time) {
     }
 }
 
+/// Printable keys came at once. In a field those behind the first are put in together.
+pub(super) fn typed(model: &mut Model, text: &str, at: Time) {
+    let mut letters = text.chars();
+    if let Some(first) = letters.next() {
+        key(model, Key::plain(Code::Char(first)), at);
+    }
+    let takes_text = in_text(model) && model.pending.is_empty() && model.memory.held.is_empty();
+    match field(model).filter(|_| takes_text) {
+        Some(field) => {
+            field.insert(letters.as_str());
+            field_changed(model);
+            model.dirty = true;
+        }
+        None => letters.for_each(|letter| key(model, Key::plain(Code::Char(letter)), at)),
+    }
+}
+
 /// In a command pane, printable keys that follow too fast are held back until it is known whether
 /// they are a paste, where pastes come as keys: the keys of a person run without delay.
 fn key_in_command(model: &mut Model, key: Key, fast: bool, at: Time) {

@@ -23,6 +23,11 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             begin_input(model);
             typing::key(model, key, at);
         }
+        Msg::Typed(text, at) => {
+            advance(model, at);
+            begin_input(model);
+            typing::typed(model, &text, at);
+        }
         Msg::Paste(text, at) => {
             advance(model, at);
             begin_input(model);

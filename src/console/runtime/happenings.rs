@@ -26,10 +26,34 @@ impl Console {
     pub(super) fn handle_inputs(&mut self, first: Arrived) -> Result<(), ConsoleError> {
         let mut next = Some(first);
         while let Some(input) = next {
-            self.handle_input(input)?;
-            next = self.front.as_mut().and_then(Front::waiting_input);
+            let (text, behind) = self.typed_at_once(&input);
+            match text {
+                Some(text) => self.tell(Msg::Typed(text, input.at), Reason::Key)?,
+                None => self.handle_input(input)?,
+            }
+            next = behind.or_else(|| self.front.as_mut().and_then(Front::waiting_input));
         }
         Ok(())
+    }
+
+    /// The printable keys that were read together, where `first` is one of several, and what came behind them: a
+    /// field takes them as one text, whose length then does not count for each of its letters.
+    fn typed_at_once(&mut self, first: &Arrived) -> (Option<String>, Option<Arrived>) {
+        let printable = |arrived: &Arrived| match arrived.input {
+            Input::Key(key) if arrived.at == first.at => key.types(),
+            _ => None,
+        };
+        let Some(letter) = printable(first) else { return (None, None) };
+        let mut text = String::from(letter);
+        let mut waiting = std::iter::from_fn(|| self.front.as_mut().and_then(Front::waiting_input));
+        let behind = waiting.find(|arrived| match printable(arrived) {
+            Some(letter) => {
+                text.push(letter);
+                false
+            }
+            None => true,
+        });
+        (Some(text).filter(|text| text.chars().nth(1).is_some()), behind)
     }
 
     fn handle_input(&mut self, Arrived { input, at: now }: Arrived) -> Result<(), ConsoleError> {
