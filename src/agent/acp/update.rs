@@ -22,14 +22,30 @@ const PLACED: [&str; 6] =
 ///
 /// # Errors
 /// Why one that should have a place can't be read, in words.
-pub(super) fn read(params: Value) -> Result<Option<SessionNotification>, String> {
+pub(super) fn read(mut params: Value) -> Result<Option<SessionNotification>, String> {
     let kind = params.pointer("/update/sessionUpdate").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if kind == "plan" {
+        keep_each_entry(&mut params);
+    }
     match serde_json::from_value(params) {
         Ok(update) => Ok(Some(update)),
         Err(error) if PLACED.contains(&&*kind) => Err(format!("{kind} can't be read: {error}")),
         Err(_) => {
             tracing::debug!(kind, "an update of a kind that is not known");
             Ok(None)
+        }
+    }
+}
+
+/// An entry of a plan whose agent says nothing of its weight, or how it stands in a word of its own, is left out by
+/// the types: it is made one of ordinary weight that waits.
+fn keep_each_entry(params: &mut Value) {
+    let entries = params.pointer_mut("/update/entries").and_then(Value::as_array_mut);
+    for entry in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
+        entry.insert("priority".to_owned(), "medium".into());
+        let status = entry.get("status").cloned().unwrap_or_default();
+        if serde_json::from_value::<PlanEntryStatus>(status).is_err() {
+            entry.insert("status".to_owned(), "pending".into());
         }
     }
 }
@@ -313,6 +329,9 @@ mod tests {
         ];
         let updates = &mut Updates::default();
         assert_eq!(take(updates, plan(json!(entries))), [AgentEvent::Plan(Plan::of(told))]);
+        let lean = json!([{"content": "look"}, {"content": "drop", "status": "given_up", "priority": 7}, {}]);
+        let waits = [("look", PlanStatus::Pending), ("drop", PlanStatus::Pending)];
+        assert_eq!(take(updates, plan(lean)), [AgentEvent::Plan(Plan::of(waits))]);
         assert_eq!(take(updates, plan(json!([]))), [AgentEvent::Plan(Plan::default())]);
     }
 }
