@@ -62,7 +62,7 @@ fn settings(server: &ChatServer, window: Option<u64>) -> AgentConfig {
 }
 
 /// A message behind `turns` earlier ones of about 60 tokens each.
-fn late(turns: usize) -> Call {
+pub fn late(turns: usize) -> Call {
     let words = "word ".repeat(20);
     let mut call = Call::new("now");
     for n in 0..turns {
@@ -72,7 +72,7 @@ fn late(turns: usize) -> Call {
     call
 }
 
-fn shortened(played: &Played) -> Vec<&Shortened> {
+pub fn shortened(played: &Played) -> Vec<&Shortened> {
     let mut found = Vec::new();
     for event in &played.events {
         if let AgentEvent::Shortened(how) = event {

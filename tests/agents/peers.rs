@@ -15,6 +15,7 @@ use switchboard::config::{AgentConfig, BackendKind, ToolName};
 use switchboard::domain::approval::Decision;
 use switchboard::domain::session::Usage;
 
+use crate::context::{late, shortened};
 use crate::stage::{Call, Played, build, config, real, session};
 
 pub fn tests() -> Vec<Trial> {
@@ -23,6 +24,7 @@ pub fn tests() -> Vec<Trial> {
         real("mock_server_is_sent_the_whole_conversation", mock_is_sent_everything),
         real("mock_server_that_calls_a_tool_nobody_offered_is_a_failure", mock_calls_a_tool),
         real("mock_server_calls_tools_and_answers_from_their_results", mock_uses_tools),
+        real("mock_server_is_asked_for_a_summary_where_the_window_is_nearly_full", mock_sums_up),
         real("mock_server_without_an_answer_tells_why", mock_has_no_answer),
         real("mock_server_that_limits_the_rate_is_tried_again", || mock_fails("--chaos-ratelimit", "429")),
         real("mock_server_that_drops_requests_is_tried_again", || mock_fails("--chaos-drop", "500")),
@@ -175,6 +177,7 @@ impl Peer {
         let soup = json!({"content": "There is soup."});
         let fixtures = json!({"fixtures": [
             {"match": {"userMessage": "table for four"}, "response": answer},
+            {"match": {"userMessage": "User: question1"}, "response": {"content": "They asked, and were answered."}},
             {"match": {"userMessage": "call a tool"}, "response": call},
             {"match": {"userMessage": "clean up", "hasToolResult": false}, "response": clean},
             {"match": {"userMessage": "clean up", "hasToolResult": true}, "response": {"content": "As you say."}},
@@ -275,6 +278,30 @@ async fn mock_uses_tools() {
         _ => None,
     });
     assert_eq!(results.collect::<Vec<_>>(), ["menu.txt:1: soup", "1\tsoup\n2\tbread"]);
+}
+
+async fn mock_sums_up() {
+    let peer = Peer::mock(&[]);
+    let mut config = peer.config();
+    config.openai.facts.context_tokens = Some(1_000);
+    let mut call = late(14);
+    call.message = "a table for four".to_owned();
+    let played = call.play(&*build(&config)).await;
+    assert_eq!(played.end, Ok(()), "{:?}", played.events);
+    assert!(played.text().starts_with("A café has room"), "{}", played.text());
+    let [how] = shortened(&played)[..] else { panic!("{:?}", played.events) };
+    assert!(how.before > 800 && how.after <= 600, "{how:?}");
+    let (_, summary) = how.summary.as_ref().unwrap();
+    assert_eq!(summary, "They asked, and were answered.");
+    let journal = peer.journal().await;
+    let requests = journal.as_array().unwrap();
+    assert_eq!(requests.len(), 2, "a summary and the answer");
+    let sent = requests[1]["body"]["messages"].to_string();
+    let kept = ["question0", summary, "question13", "a table for four"];
+    assert!(kept.iter().all(|part| sent.contains(*part)) && !sent.contains("question5"), "{sent}");
+    let count = |usage: &AgentEvent| if let AgentEvent::Usage(usage) = usage { usage.input } else { 0 };
+    let counted = played.events.iter().map(count).filter(|input| *input > 0).count();
+    assert_eq!(counted, 2, "what the summary took is counted too: {:?}", played.events);
 }
 
 async fn mock_has_no_answer() {
