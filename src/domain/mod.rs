@@ -8,6 +8,7 @@ pub mod alert;
 pub mod api;
 pub mod approval;
 pub mod background;
+pub mod changes;
 pub mod conversation;
 pub mod cron;
 pub mod damage;

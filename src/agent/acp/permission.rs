@@ -234,9 +234,12 @@ mod tests {
         let listed = request(run(words), &["allow_once"]).question;
         assert_eq!(listed.what, r"bash -lc 'echo '\''a'\'' && rm b'");
         let edit = json!({"toolCallId": "c", "title": "Edit a", "kind": "edit", "locations": [{"path": "/srv/a"}],
-            "content": [{"type": "diff", "path": "/srv/a", "oldText": "x", "newText": "y"}]});
+            "content": [{"type": "diff", "path": "/srv/a", "oldText": "a\nx\n", "newText": "a\ny\n"}]});
         let edit = request(edit, &["allow_once"]).question;
-        assert_eq!((edit.tool.as_str(), edit.what.as_str()), ("edit", "Edit a\n/srv/a\n/srv/a:\ny"));
+        assert_eq!(
+            (edit.tool.as_str(), edit.what.as_str()),
+            ("edit", "Edit a\n/srv/a\n/srv/a:\n@@ -1,2 +1,2 @@\n a\n-x\n+y")
+        );
         let nothing = request(json!({"toolCallId": "c", "rawInput": null}), &["allow_once"]).question;
         assert_eq!(nothing.what, "(the agent does not say what)");
     }

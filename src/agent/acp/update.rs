@@ -10,6 +10,7 @@ use super::schema::{
     ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind, UsageUpdate,
 };
 use crate::agent::AgentEvent;
+use crate::domain::changes::changes;
 use crate::domain::plan::{Plan, PlanStatus};
 use crate::domain::session::ContextUse;
 use crate::domain::spending::Millionths;
@@ -191,7 +192,10 @@ fn output(content: Option<Vec<ToolCallContent>>, raw: Option<Value>) -> String {
 pub(super) fn shown(parts: Vec<ToolCallContent>) -> String {
     let parts = parts.into_iter().map(|part| match part {
         ToolCallContent::Content(part) => content(part.content),
-        ToolCallContent::Diff(diff) => format!("{}:\n{}", diff.path.display(), diff.new_text),
+        ToolCallContent::Diff(diff) => {
+            let changed = diff.old_text.as_deref().and_then(|before| changes(before, &diff.new_text));
+            format!("{}:\n{}", diff.path.display(), changed.unwrap_or(diff.new_text))
+        }
         ToolCallContent::Terminal(_) => "[terminal: not shown]".to_owned(),
         _ => String::new(),
     });

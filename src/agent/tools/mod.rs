@@ -114,7 +114,7 @@ impl Tools {
             }
             Verdict::Ask => {}
         }
-        let decision = turn.approvals.ask(work.question(tool, arguments, workdir)?).await;
+        let decision = turn.approvals.ask(work.question(tool, arguments, workdir).await?).await;
         decision.refusal().map_or(Ok(()), |refusal| Err(ToolError::NotAllowed(refusal)))
     }
 
@@ -255,7 +255,7 @@ mod tests {
                     ENDED.notify_one();
                     Err(ToolError::Stopped)
                 },
-                asked: |_, _| Ok(String::new()),
+                asked: super::tool::as_called,
             },
         };
         let folder = tempfile::tempdir().unwrap();

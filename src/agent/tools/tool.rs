@@ -27,7 +27,7 @@ pub(super) enum Does {
         /// What it does.
         run: Run,
         /// What a person is asked about a call.
-        asked: fn(&Value, &Workdir) -> Result<String, ToolError>,
+        asked: Run,
     },
     /// It runs a command.
     Command,
@@ -38,7 +38,7 @@ pub(super) enum Does {
 }
 
 /// What a person is asked about a call that says all by itself.
-pub(super) fn as_called(arguments: &Value, _: &Workdir) -> Result<String, ToolError> {
+pub(super) fn as_called(arguments: Value, _: &Workdir, _: &CancellationToken) -> Result<String, ToolError> {
     Ok(arguments.to_string())
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::terminal::{Command, Runs};
 use super::tool::{Does, Run, Tool};
 use super::workdir::Workdir;
-use super::{ToolError, process, schedule_task, terminal};
+use super::{ToolError, on_a_thread, process, schedule_task, terminal};
 use crate::agent::SessionContext;
 use crate::agent::background::BackgroundCall;
 use crate::domain::approval::{Always, Question};
@@ -18,7 +18,7 @@ pub(super) enum Work {
         /// The tool.
         run: Run,
         /// What a person is asked about the call.
-        asked: fn(&Value, &Workdir) -> Result<String, ToolError>,
+        asked: Run,
     },
     /// To run a command.
     Command(Command),
@@ -48,7 +48,7 @@ impl Work {
     }
 
     /// What a person is asked before it is done.
-    pub(super) fn question(
+    pub(super) async fn question(
         &self,
         tool: &Tool,
         arguments: &Value,
@@ -58,7 +58,8 @@ impl Work {
         let each = |thing: &str| Always::NotOffered { why: format!("each {thing} is asked about") };
         Ok(match self {
             Self::Files { asked, .. } => {
-                Question { tool: name, what: asked(arguments, workdir)?, folder: here, always: each("file") }
+                let what = on_a_thread(*asked, arguments.clone(), workdir.clone()).await?;
+                Question { tool: name, what, folder: here, always: each("file") }
             }
             Self::Command(Command { command, runs }) => Question {
                 tool: match runs {

@@ -21,6 +21,7 @@ pub(crate) struct Places {
 }
 
 /// The working directory, without symbolic links in its path.
+#[derive(Debug, Clone)]
 pub(super) struct Workdir {
     root: PathBuf,
     home: Option<PathBuf>,

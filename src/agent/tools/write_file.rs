@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
@@ -22,9 +22,12 @@ use super::workdir::Workdir;
 use super::{ToolError, typed};
 use crate::config::ToolName;
 use crate::domain::approval::MOST_CHARS;
+use crate::domain::changes::changes;
 
 /// So many characters of a text are shown to who is asked; what is said beside it takes the rest.
 const SHOWN_CHARS: usize = MOST_CHARS - 1_000;
+/// A longer file is not compared with what would be written.
+const COMPARED_BYTES: u64 = 1024 * 1024;
 
 pub(super) const TOOL: Tool = Tool {
     name: ToolName::WriteFile,
@@ -53,18 +56,34 @@ struct Arguments {
     content: String,
 }
 
-/// What would be written, for a person.
-fn described(arguments: &Value, workdir: &Workdir) -> Result<String, ToolError> {
-    let Arguments { path, content } = typed(ToolName::WriteFile, arguments.clone())?;
+/// What would be written, for a person: what it changes in a text that is there, else the whole text.
+fn described(arguments: Value, workdir: &Workdir, _: &CancellationToken) -> Result<String, ToolError> {
+    let Arguments { path, content } = typed(ToolName::WriteFile, arguments)?;
     let inner = inner(workdir, &path)?;
-    let before = match std::fs::symlink_metadata(workdir.root().join(&inner)) {
-        Ok(about) => format!("in place of a file of {} bytes", about.len()),
-        Err(_) => "a new file".to_owned(),
+    let there = std::fs::symlink_metadata(workdir.root().join(&inner)).ok().map(|about| about.len());
+    let changed = text_of(workdir, &inner).and_then(|before| changes(&before, &content));
+    let (place, shown) = match (there, &changed) {
+        (None, _) => ("a new file:\n".to_owned(), &content),
+        (Some(_), Some(changed)) if changed.is_empty() => ("which it says already".to_owned(), changed),
+        (Some(bytes), Some(changed)) => {
+            (format!("in place of a file of {bytes} bytes; what changes in it:\n"), changed)
+        }
+        (Some(bytes), None) => (format!("in place of a file of {bytes} bytes:\n"), &content),
     };
-    let more = content.chars().count().saturating_sub(SHOWN_CHARS);
-    let shown: String = content.chars().take(SHOWN_CHARS).collect();
+    let more = shown.chars().count().saturating_sub(SHOWN_CHARS);
+    let shown: String = shown.chars().take(SHOWN_CHARS).collect();
     let rest = if more == 0 { String::new() } else { format!("\n[{more} more characters are not shown]") };
-    Ok(format!("write {} ({} bytes), {before}:\n{shown}{rest}", inner.display(), content.len()))
+    Ok(format!("write {} ({} bytes), {place}{shown}{rest}", inner.display(), content.len()))
+}
+
+/// The text of a file; none where there is none, or none that may be shown and is short enough to be compared.
+fn text_of(workdir: &Workdir, inner: &Path) -> Option<String> {
+    let found = workdir.find(inner.to_str()?).ok()?;
+    // What is reached by a link is not written.
+    let (file, _) = workdir.open_file(&found).ok().filter(|_| found == workdir.root().join(inner))?;
+    let mut text = String::new();
+    file.take(COMPARED_BYTES + 1).read_to_string(&mut text).ok()?;
+    Some(text).filter(|text| text.len() as u64 <= COMPARED_BYTES && !text.contains('\0'))
 }
 
 fn run(arguments: Value, workdir: &Workdir, stop: &CancellationToken) -> Result<String, ToolError> {
@@ -282,15 +301,46 @@ mod tests {
     }
 
     #[test]
+    fn who_is_asked_sees_what_changes_in_a_file_and_nothing_of_what_is_not_the_tools_to_read() {
+        let stage = Stage::new();
+        let described = |path: &str, content: &str| {
+            let arguments = json!({"path": path, "content": content});
+            described(arguments, &stage.workdir, &CancellationToken::new()).unwrap()
+        };
+        fs::write(stage.path("a.txt"), "one\ntwo\n").unwrap();
+        assert_eq!(
+            described("a.txt", "one\nthree\n"),
+            "write a.txt (10 bytes), in place of a file of 8 bytes; what changes in it:\n@@ -1,2 +1,2 @@\n one\n-two\n+three"
+        );
+        assert_eq!(described("a.txt", "one\ntwo\n"), "write a.txt (8 bytes), which it says already");
+        let many: String = (0..2_000).map(|n| format!("line {n}\n")).collect();
+        let long = described("a.txt", &many);
+        assert!(
+            long.ends_with("more characters are not shown]") && long.len() < MOST_CHARS,
+            "{}",
+            long.len()
+        );
+        fs::write(stage.folder.path().join("outside/b.txt"), "walrus").unwrap();
+        symlink(stage.folder.path().join("outside"), stage.path("link")).unwrap();
+        symlink(stage.path("a.txt"), stage.path("other.txt")).unwrap();
+        fs::write(stage.path("home/config.toml"), "walrus").unwrap();
+        for path in ["link/b.txt", "other.txt", "home/config.toml"] {
+            let told = described(path, "new");
+            assert!(told.ends_with(" bytes:\nnew"), "{path}: {told}");
+        }
+    }
+
+    #[test]
     fn who_is_asked_sees_the_file_and_its_text() {
         let stage = Stage::new();
-        fs::write(stage.path("a.txt"), "12345").unwrap();
         let described = |path: &str, content: &str| {
-            described(&json!({"path": path, "content": content}), &stage.workdir).unwrap()
+            let arguments = json!({"path": path, "content": content});
+            described(arguments, &stage.workdir, &CancellationToken::new()).unwrap()
         };
+        fs::write(stage.path("a.bin"), [0xFF, 0]).unwrap();
         assert_eq!(
-            described("./a.txt", "new\n"),
-            "write a.txt (4 bytes), in place of a file of 5 bytes:\nnew\n"
+            described("./a.bin", "new\n"),
+            "write a.bin (4 bytes), in place of a file of 2 bytes:\nnew\n"
         );
         assert!(described("b.txt", "x").starts_with("write b.txt (1 bytes), a new file:"));
         let long = described("b.txt", &"x".repeat(10_000));
