@@ -9,8 +9,9 @@ use tokio::time::sleep;
 use super::clock::{LOOK_AGAIN, TRY_AGAIN};
 use super::shared::Shared;
 use crate::agent::NewQuestion;
+use crate::config::Secrets;
 use crate::domain::Time;
-use crate::domain::approval::{Approval, Decision, Ending};
+use crate::domain::approval::{Always, Approval, Decision, Ending, Question};
 use crate::domain::id::{ApprovalId, TurnId};
 use crate::store::{NewApproval, StoreError};
 
@@ -39,10 +40,19 @@ impl Asking {
     }
 }
 
+/// A question as it is kept, told and shown.
+fn without_keys(question: Question, secrets: &Secrets) -> Question {
+    let always = match question.always {
+        Always::Offered { prefix } => Always::Offered { prefix: secrets.hide(prefix) },
+        Always::NotOffered { why } => Always::NotOffered { why },
+    };
+    Question { what: secrets.hide(question.what), always, ..question }
+}
+
 /// Keeps what an agent asks, and answers it when that is decided.
-pub(super) async fn ask(shared: Arc<Shared>, turn: TurnId, asked: NewQuestion) {
+pub(super) async fn ask(shared: Arc<Shared>, turn: TurnId, asked: NewQuestion, secrets: Secrets) {
     let at = shared.now();
-    let question = asked.what.clone();
+    let question = without_keys(asked.what.clone(), &secrets);
     let new = NewApproval { turn, question, denies_at: at + shared.settings.engine.approval_timeout };
     match shared.store.write(move |store| store.ask_approval(&new, at)).await {
         Ok(Approval { decision: Some(decision), .. }) => asked.answer(decision),

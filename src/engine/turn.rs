@@ -372,8 +372,8 @@ impl<'a> Work<'a> {
                 }
                 Some(child) = new_children.recv() => self.keep_child(child),
                 Some(question) = questions.recv() => {
-                    let asking = approvals::ask(Arc::clone(self.shared), self.begun.turn, question);
-                    self.shared.tasks.spawn(asking);
+                    let (shared, secrets) = (Arc::clone(self.shared), self.secrets.clone());
+                    self.shared.tasks.spawn(approvals::ask(shared, self.begun.turn, question, secrets));
                 }
                 Some(call) = calls.recv() => {
                     let (shared, session) = (Arc::clone(self.shared), self.begun.session.clone());

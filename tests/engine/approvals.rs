@@ -58,6 +58,21 @@ async fn a_turn_that_asks_waits_for_a_person_and_goes_on_with_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_is_kept_and_shown_without_the_keys_in_it() {
+    let mut world = World::prepared(Setup::default(), |home| {
+        std::fs::write(home.join("key"), "sk-canary-4711").unwrap();
+    })
+    .await;
+    let turn = begun(&world).await;
+    let _asks = asks(&mut world, &turn, "sk-canary-4711 push").await;
+    let prefix = "[the key] push".to_owned();
+    let kept = Question { what: prefix.clone(), always: Always::Offered { prefix }, ..question("") };
+    assert_eq!(world.row("s").await.asks[0].question, kept);
+    let told = format!("{:?}", world.events().await);
+    assert!(told.contains("[the key] push") && !told.contains("canary"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_denial_tells_the_agent_why() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;
