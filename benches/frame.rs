@@ -40,7 +40,7 @@ fn entries(bencher: Bencher<'_, '_>, entries: i64) {
 fn timeline(bencher: Bencher<'_, '_>, minutely: usize) {
     let mut engine = models::many(10, 9);
     let jobs =
-        (0..minutely).map(|place| jobs::job(place, &format!("job {place}"), "* * * * *", models::now()));
+        (0..minutely).map(|place| jobs::job(place, &format!("job-{place}"), "* * * * *", models::now()));
     engine.jobs.details = jobs.collect();
     let mut model = engine.screen(200, 60);
     engine.press(&mut model, "esc 3 t");
