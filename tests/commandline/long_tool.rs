@@ -10,8 +10,8 @@ use crate::approvals::soon;
 use crate::support::chat_server::{ChatServer, Reply};
 use crate::support::program::{Place, Serve};
 
-/// Writes down its process group, and so that it ran.
-const A_MINUTE: &str = "cut -d' ' -f5 /proc/$$/stat >> ran; sleep 60";
+/// Writes down its process group, and so that it ran. It runs longer than a test waits for its end.
+const A_MINUTE: &str = "cut -d' ' -f5 /proc/$$/stat >> ran; sleep 150";
 
 /// A model that answers so, and the settings by which it may run commands.
 pub(crate) async fn model(place: &Place, replies: impl IntoIterator<Item = Reply>) -> ChatServer {
@@ -164,7 +164,7 @@ async fn a_command_whose_engine_is_killed_is_ended_by_the_next_closed_as_unknown
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_stops_its_own_engine_is_not_run_again_by_the_resumed_turn() {
     let place = Place::new();
-    let stops_us = "echo $$ >> ran; kill -TERM $PPID; sleep 60";
+    let stops_us = "echo $$ >> ran; kill -TERM $PPID; sleep 150";
     let server = model(&place, [runs(stops_us), Reply::says("fine")]).await;
     let engine = place.serve(&[]);
     place.done(&["send", "work"]);
@@ -181,7 +181,7 @@ async fn a_command_that_stops_its_own_engine_is_not_run_again_by_the_resumed_tur
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_kills_its_engine_at_every_resume_is_suspended_at_the_third_cut() {
     let place = Place::new();
-    let _server = model(&place, [runs("echo $$ >> ran; kill -KILL $PPID; sleep 60")]).await;
+    let _server = model(&place, [runs("echo $$ >> ran; kill -KILL $PPID; sleep 150")]).await;
     let engine = place.serve(&[]);
     place.done(&["send", "work"]);
     engine.ended();
@@ -202,7 +202,7 @@ fn a_one_shot_whose_script_ends_its_engine_is_not_fired_again_by_the_next_start(
     for (signal, state) in [("TERM", "interrupted"), ("KILL", "unknown")] {
         let place = Place::new();
         place.write("config.toml", b"[engine]\ndrain_timeout_seconds = 1\n");
-        let script = "#!/bin/sh\necho $$ >> \"$SWITCHBOARD_HOME/ran\"\nkill -SIGNAL $PPID\nsleep 60\n";
+        let script = "#!/bin/sh\necho $$ >> \"$SWITCHBOARD_HOME/ran\"\nkill -SIGNAL $PPID\nsleep 150\n";
         place.write_script("end.sh", &script.replace("SIGNAL", signal));
         let soon_due = (chrono::Utc::now() + chrono::TimeDelta::seconds(1)).format("%Y-%m-%dT%H:%M:%SZ");
         let job =
