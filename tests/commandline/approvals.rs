@@ -183,9 +183,9 @@ fn at_work(place: &Place, command: &str, words: &str) -> (Serve, std::net::TcpLi
 #[test]
 fn a_command_of_a_minute_that_is_stopped_leaves_no_process() {
     let place = Place::new();
-    let (_engine, _model) = at_work(&place, "sleep 60.0811 & sleep 60.0811", "60.0811");
+    let (_engine, _model) = at_work(&place, "sleep 160.0811 & sleep 160.0811", "160.0811");
     place.done(&["send", "/stop"]);
-    soon(|| (running("60.0811") == 0).then_some(()));
+    soon(|| (running("160.0811") == 0).then_some(()));
     let events =
         soon(|| Some(place.done(&["events"])).filter(|events| events.contains("closed: interrupted")));
     assert!(events.contains("turn 1 interrupted"), "{events}");
@@ -194,10 +194,10 @@ fn a_command_of_a_minute_that_is_stopped_leaves_no_process() {
 #[test]
 fn a_command_of_a_minute_whose_engine_is_killed_is_ended_by_the_next_and_its_call_closed_as_unknown() {
     let place = Place::new();
-    let (engine, _model) = at_work(&place, "sleep 60.0822 & sleep 60.0822", "60.0822");
+    let (engine, _model) = at_work(&place, "sleep 160.0822 & sleep 160.0822", "160.0822");
     engine.kill();
     let _next = place.serve(&[]);
-    soon(|| (running("60.0822") == 0).then_some(()));
+    soon(|| (running("160.0822") == 0).then_some(()));
     let events = place.done(&["events"]);
     assert!(events.contains("terminal of turn 1 had outlived its engine"), "{events}");
     assert!(events.contains("closed: interrupted, effect unknown"), "{events}");
