@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::load::{Effective, Origin};
 use super::overrides::{OVERRIDES, Overrides};
-use super::table::{Setting, TABLE};
+use super::setting::Setting;
+use super::table::TABLE;
 
 /// The `config.toml` of a new home: every setting with its documentation, commented out.
 pub const DEFAULT_FILE: &str = include_str!("../../assets/config.toml");

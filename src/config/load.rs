@@ -10,8 +10,9 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::overrides::{OVERRIDES, Overrides};
+use super::setting::{Setting, Takes};
 use super::settings::*;
-use super::table::{Setting, TABLE, Takes};
+use super::table::TABLE;
 use crate::domain::agent::AgentName;
 use crate::domain::approval::Policy;
 use crate::domain::event::{Level, excerpt};

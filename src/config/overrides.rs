@@ -2,8 +2,9 @@
 //!
 //! What such a setting takes is declared once, in [`TABLE`], for the section itself.
 
+use super::setting::{Setting, Takes, is_platform_name};
 use super::settings::Config;
-use super::table::{Setting, TABLE, Takes, is_platform_name};
+use super::table::TABLE;
 use crate::domain::agent::AgentName;
 use crate::domain::nearest::nearest;
 

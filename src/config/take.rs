@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeValue;
 
+use super::setting::{Takes, is_platform_name};
 use super::settings::Config;
-use super::table::{Takes, is_platform_name};
 use crate::domain::agent::AgentName;
 use crate::domain::approval::begins_with;
 use crate::domain::nearest::nearest;
