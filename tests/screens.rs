@@ -20,13 +20,13 @@ use switchboard::console::ui::theme::{Colours, NAMES, Theme};
 use switchboard::domain::agent::{AgentName, KnownAgent};
 use switchboard::domain::alert::{Alert, AlertChange, by_cron_event};
 use switchboard::domain::api::{
-    Command, CronHealth, Drain, EngineHold, JobsFileState, Outliving, Reply, Report, StoreTrouble, Update,
-    Waited,
+    Command, CronHealth, Doing, Drain, EngineHold, JobsFileState, Outliving, Reply, Report, StoreTrouble,
+    Update, Waited,
 };
 use switchboard::domain::cron::CronEvent;
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::history::Body;
-use switchboard::domain::id::{ChatType, RunId, Seq};
+use switchboard::domain::id::{ChatType, RunId, Seq, TurnId};
 use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Gate, ItemState, Lane};
 use switchboard::domain::recovery::{AfterStop, BootGuard, LastExit, RecoveryState};
@@ -677,17 +677,38 @@ fn the_entry_under_the_cursor_is_shown_from_its_first_line() {
 }
 
 #[test]
-fn a_tool_call_opens_and_shows_what_it_gave_back() {
+fn a_tool_call_opens_and_shows_all_of_its_arguments_and_what_it_gave_back() {
     let engine = models::at_work();
     let mut model = at_work(100, 40, "tab");
     let call =
         model.conversation.entries.iter().position(|entry| matches!(entry.body, ShownBody::Tool { .. }));
     let from_end = model.conversation.entries.len() - 1 - call.unwrap();
     engine.press(&mut model, &"k ".repeat(from_end));
-    assert!(!shown(&model).text().contains("d4e5f6 limits"));
+    let folded = shown(&model).text();
+    assert!(!folded.contains("d4e5f6 limits") && !folded.contains("v0.8..HEAD"), "{folded}");
     engine.press(&mut model, "enter");
     let text = shown(&model).text();
     assert!(text.contains("▾ terminal") && text.contains("d4e5f6 limits"), "{text}");
+    assert!(text.contains("git log --oneline v0.8..HEAD"), "{text}");
+}
+
+/// A command writes while it runs; then these keys.
+fn running_a_command(keys: &str) -> Model {
+    let engine = models::running_a_command();
+    let mut model = engine.screen(80, 24);
+    engine.press(&mut model, "esc down");
+    let session = model.front_row.as_ref().unwrap().row.session.id.clone();
+    let written = "test store ... ok\ntest queue ... ok\ntest screen ... \n".to_owned();
+    let doing = Doing { session, turn: TurnId(42), written };
+    engine.happens(&mut model, Msg::Update(Update::Doing(Arc::new(doing))));
+    engine.press(&mut model, keys);
+    model
+}
+
+#[test]
+fn what_a_running_command_writes_last_stands_under_its_call_and_under_its_arguments_once_it_is_opened() {
+    insta::assert_snapshot!("command_runs_80x24", shown(&running_a_command("")).text());
+    insta::assert_snapshot!("command_runs_open_80x24", shown(&running_a_command("tab z x")).text());
 }
 
 /// A turn works by a plan; then these keys.

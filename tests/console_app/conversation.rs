@@ -227,15 +227,20 @@ fn what_a_running_tool_writes_stands_under_its_call_until_it_has_ended() {
     };
     writes(&mut screen, "one\ntwo\n\nthree\nfour\u{1b}[2J\n");
     assert_eq!(written(&screen), "two\nthree\nfour␛[2J");
+    let opened = |screen: &Screen| match &screen.model.conversation.entries.last().unwrap().body {
+        ShownBody::Tool { opened, .. } => opened.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(opened(&screen), "make\n\ntwo\nthree\nfour␛[2J");
     let before = screen.model.conversation.entries.last().unwrap().revision;
     writes(&mut screen, "five");
-    assert_eq!(written(&screen), "five");
+    assert_eq!((written(&screen).as_str(), opened(&screen).as_str()), ("five", "make\n\nfive"));
     assert_ne!(screen.model.conversation.entries.last().unwrap().revision, before, "it is laid out anew");
 
     let done = ToolResult { ok: true, output: "made".into(), at: screen.now };
     screen.tables.conversations.get_mut(&id(1)).unwrap()[1] = call(Some(done));
     screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
-    assert_eq!(written(&screen), "");
+    assert_eq!((written(&screen).as_str(), opened(&screen).as_str()), ("", "make\n\nmade"));
 }
 
 #[test]

@@ -535,6 +535,17 @@ pub fn planning() -> Engine {
     engine
 }
 
+/// The home at work, where the command of the turn in front runs.
+pub fn running_a_command() -> Engine {
+    let mut engine = at_work();
+    let page = engine.conversations.values_mut().next().unwrap();
+    page.live = None;
+    let last = page.entries.last_mut().unwrap();
+    let arguments = r#"{"command": "cargo test --locked\ncargo bench", "background": false}"#;
+    last.body = tool("call-2", arguments, None);
+    engine
+}
+
 fn events(notes: &SessionRow, report: &SessionRow) -> Vec<Event> {
     let notes = Some(notes.session.id.clone());
     let report = Some(report.session.id.clone());

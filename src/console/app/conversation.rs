@@ -76,7 +76,11 @@ pub enum ShownBody {
         name: String,
         /// Its arguments, on one line.
         arguments: String,
-        /// What it gave back; none while it runs.
+        /// All of its arguments, a line or more each.
+        called: String,
+        /// What is seen when it is opened: all its arguments, and below them what it gave back or writes.
+        opened: String,
+        /// How it ended; none while it runs.
         result: Option<ShownResult>,
         /// What it has written last while it runs, a few lines.
         written: String,
@@ -107,13 +111,11 @@ pub enum ShownBody {
     },
 }
 
-/// What a tool gave back.
+/// How a tool call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownResult {
     /// Whether it did what it should.
     pub ok: bool,
-    /// What it gave back.
-    pub output: String,
     /// When it ended.
     pub at: Time,
 }
@@ -233,10 +235,7 @@ impl Shown {
             | ShownBody::System { text, .. } => vec![text],
             ShownBody::PutAside { text, note } => vec![text, note],
             ShownBody::Plan(plan) => plan.entries.iter().map(|entry| entry.content.as_str()).collect(),
-            ShownBody::Tool { name, arguments, result, .. } => {
-                let output = result.as_ref().map(|result| result.output.as_str());
-                [name.as_str(), arguments].into_iter().chain(output).collect()
-            }
+            ShownBody::Tool { name, opened, .. } => vec![name, opened],
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::called::Called;
 use super::conversation::{Conversation, EntryKey, Fold, Shown, ShownBody, ShownResult};
 use super::items::ItemRow;
 use super::stream::{self, Joined, Kept, Live, Shortened, Written};
@@ -280,10 +281,11 @@ impl Conversation {
     fn show_written(&self, entries: &mut [Shown]) {
         let Some(doing) = &self.doing else { return };
         let Some(shown) = entries.last_mut().filter(|shown| shown.turn == Some(doing.turn)) else { return };
-        if let ShownBody::Tool { result: None, written, .. } = &mut shown.body
+        if let ShownBody::Tool { result: None, written, called, opened, .. } = &mut shown.body
             && shown.turn_state == TurnState::Running
         {
             written.clone_from(&doing.text);
+            *opened = apart(called, written);
             shown.revision = doing.revision;
         }
     }
@@ -340,16 +342,18 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
         Body::Agent { text, .. } => ShownBody::Agent { text: clean(text) },
         Body::Reasoning { text, .. } => ShownBody::Reasoning { text: clean(text) },
         Body::Plan(plan) => ShownBody::Plan(clean_plan(plan)),
-        Body::Tool { name, arguments, result, .. } => ShownBody::Tool {
-            name: line(name),
-            arguments: line(arguments),
-            written: String::new(),
-            result: result.as_ref().map(|result| ShownResult {
-                ok: result.ok,
-                output: clean(&result.output),
-                at: result.at,
-            }),
-        },
+        Body::Tool { name, arguments, result, .. } => {
+            let Called { line: arguments, whole } = Called::with(arguments);
+            let (called, output) = (clean(&whole), result.as_ref().map(|result| clean(&result.output)));
+            ShownBody::Tool {
+                name: line(name),
+                arguments: line(&arguments),
+                opened: apart(&called, &output.unwrap_or_default()),
+                called,
+                written: String::new(),
+                result: result.as_ref().map(|result| ShownResult { ok: result.ok, at: result.at }),
+            }
+        }
         Body::Resume { text } | Body::Told { text } => ShownBody::Told { text: clean(text) },
         Body::Notice { text } => ShownBody::Notice { text: clean(text) },
         Body::Ended { outcome } => match outcome {
@@ -373,6 +377,12 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
         fold: Fold::Open,
         lines_missing: 0,
     }
+}
+
+/// One text below another, an empty line between them.
+fn apart(above: &str, below: &str) -> String {
+    let between = if above.is_empty() || below.is_empty() { "" } else { "\n\n" };
+    [above, between, below].concat()
 }
 
 fn clean_plan(plan: &Plan) -> Plan {

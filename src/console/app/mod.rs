@@ -25,6 +25,7 @@ mod asking;
 mod availability;
 mod away;
 pub mod border;
+mod called;
 mod completing;
 pub mod composer;
 pub mod conversation;

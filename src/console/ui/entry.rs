@@ -79,8 +79,8 @@ fn id(entry: &Shown) -> TextId {
 /// The text of an entry that is wrapped; a folded one is a single line.
 fn long_text(entry: &Shown) -> Option<&str> {
     match (&entry.body, entry.fold) {
-        (ShownBody::Tool { result: Some(result), .. }, Fold::Open) => Some(&result.output),
-        (ShownBody::Tool { result: None, written, .. }, _) if !written.is_empty() => Some(written),
+        (ShownBody::Tool { opened, .. }, Fold::Open) if !opened.is_empty() => Some(opened),
+        (ShownBody::Tool { written, .. }, Fold::Folded) if !written.is_empty() => Some(written),
         (ShownBody::Tool { .. } | ShownBody::Plan(_), _) | (_, Fold::Folded) => None,
         (
             ShownBody::User { text, .. }
@@ -222,7 +222,11 @@ fn draw_head(paint: &mut Paint<'_>, area: Rect, entry: &Shown) {
             } else {
                 pen.right(&result, role);
             }
-            pen.put(name, Role::Tool).put("  ", Role::Text).put(arguments, Role::Text);
+            pen.put(name, Role::Tool);
+            // Once it is open, all of them stand below.
+            if entry.fold == Fold::Folded {
+                pen.put("  ", Role::Text).put(arguments, Role::Text);
+            }
         }
         ShownBody::Plan(plan) => {
             let words = plan.words(entry.turn_state, &format!(" {} ", glyphs.dot));
