@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_process_is_told_from_a_later_one_of_its_number() {
-        let mut child = leader("sleep 1000");
+        let mut child = leader("exec sleep 1000");
         let identity = kept(&child).identity;
         assert_eq!(life(&identity), Life::Lives);
         assert_eq!(life(&this_process()), Life::Lives);
