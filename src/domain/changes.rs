@@ -4,13 +4,21 @@ use similar::TextDiff;
 
 /// How many lines that are the same are shown around a change.
 const AROUND: usize = 3;
-/// Texts with more lines are not compared: two that have nothing in common would take seconds.
-const MOST_LINES: usize = 4_000;
+/// Texts with more lines, those of the one times those of the other, are not compared: two that have nothing in
+/// common would take seconds.
+const MOST_PAIRS: usize = 1_000_000;
+/// A text with more bytes is not compared.
+const MOST_BYTES: usize = 1024 * 1024;
 
 /// The lines that differ, each group with its place and the lines around it; empty where none do. None for texts
 /// that are too long to be compared.
 pub fn changes(before: &str, after: &str) -> Option<String> {
-    if [before, after].iter().any(|text| text.lines().count() > MOST_LINES) {
+    let texts = [before, after];
+    if texts.iter().any(|text| text.len() > MOST_BYTES) {
+        return None;
+    }
+    let [of_one, of_other] = texts.map(|text| text.lines().count());
+    if of_one * of_other > MOST_PAIRS {
         return None;
     }
     let compared = TextDiff::from_lines(before, after);
@@ -35,8 +43,11 @@ mod tests {
 
     #[test]
     fn very_long_texts_are_not_compared() {
-        assert_eq!(changes(&"x\n".repeat(MOST_LINES + 1), "x"), None);
-        assert_eq!(changes("x", &"x\n".repeat(MOST_LINES + 1)), None);
-        assert!(changes("", &"x\n".repeat(MOST_LINES)).is_some());
+        let (thousand, more) = ("x\n".repeat(1_000), "x\n".repeat(1_001));
+        assert_eq!((changes(&thousand, &more), changes(&more, &thousand)), (None, None));
+        assert!(changes(&thousand, &thousand).is_some());
+        assert!(changes("x", &"x\n".repeat(4_000)).is_some());
+        let wide = "x".repeat(MOST_BYTES + 1);
+        assert_eq!((changes(&wide, "x"), changes("x", &wide)), (None, None));
     }
 }

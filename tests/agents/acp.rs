@@ -26,6 +26,8 @@ pub fn tests() -> Vec<Trial> {
         real("acp_agent_that_wants_a_login_says_so", wants_a_login),
         real("acp_words_thoughts_tools_and_plans_are_told_as_they_come", tells_all),
         real("acp_what_its_session_costs_is_taken_as_given_and_only_once", costs),
+        real("acp_tokens_are_counted_by_what_came_to_the_sums_of_its_session", tokens),
+        real("acp_tokens_of_a_turn_that_was_stopped_are_counted_too", tokens_of_a_stopped_turn),
         real("acp_agent_lives_on_between_turns_and_dies_with_its_handle", lives_on),
         real("acp_agent_is_kept_before_it_works_and_again_each_turn", is_kept),
         real("acp_agent_that_outlived_its_engine_is_ended_by_the_next_of_its_home", is_left_over),
@@ -33,6 +35,8 @@ pub fn tests() -> Vec<Trial> {
         real("acp_stop_reasons_have_their_words", stop_reasons),
         real("acp_errors_tell_what_their_data_says", tells_the_data),
         real("acp_unknown_methods_are_answered_at_once", unknown_methods),
+        real("acp_request_whose_number_is_none_is_refused_and_told", bad_number),
+        real("acp_session_without_an_id_is_refused", no_session_id),
         real("acp_lines_that_are_no_messages_are_told_and_harm_nothing", garbage),
         real("acp_text_may_be_cut_in_the_middle_of_a_character", cut_characters),
         real("acp_agent_may_flood_its_errors", floods_errors),
@@ -45,6 +49,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_stop_is_sent_once_and_what_comes_after_it_is_heard", stops),
         real("acp_stop_that_comes_too_late_leaves_the_answer", stop_after_the_end),
         real("acp_words_a_moment_after_the_end_are_the_turns_and_never_the_next_ones", late_words),
+        real("acp_question_that_comes_with_a_refusal_is_answered", asks_and_refuses),
         real("acp_agent_that_ignores_a_stop_is_killed_and_begins_anew", ignores_a_stop),
         real("acp_agent_dies_with_its_group_when_the_turn_is_dropped", is_dropped),
         real("acp_question_is_asked_and_the_option_of_its_kind_chosen", asks),
@@ -321,6 +326,23 @@ async fn unknown_methods() {
     assert_eq!(agent.answer(500)["error"]["code"], -32601);
 }
 
+async fn bad_number() {
+    let agent = Agent::new(
+        r#"on_prompt() { ask 1.5 session/request_permission '{}'; }
+        on_answer() { say "refused"; id=$prompt; stop end_turn; }"#,
+    );
+    let played = agent.play("hello").await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "refused".to_owned()));
+    let answer = agent.journal().into_iter().find(|message| message["id"] == 1.5).unwrap();
+    assert_eq!(answer["error"]["code"], -32600);
+    assert!(played.notices()[0].contains("an id that is neither number nor text"), "{:?}", played.notices());
+}
+
+async fn no_session_id() {
+    let played = Agent::new("session=").play("hello").await;
+    assert_eq!(played.failure(), "sh answered session/new with an id of the session that is empty");
+}
+
 async fn garbage() {
     let agent = Agent::new(
         r#"on_initialize() { echo "Loading model..."; reply '{"protocolVersion":1}'; }
@@ -458,7 +480,7 @@ async fn late_words() {
     let agent = Agent::new(
         r#"on_prompt() {
             case $line in
-            *first*) say "hel"; stop end_turn; say "lo"; ask_to_run "too late" allow_once ;;
+            *first*) send "$(say "hel"; stop end_turn; say "lo"; ask_to_run "too late" allow_once)" ;;
             *) say "and now?"; stop end_turn ;;
             esac
         }"#,
@@ -473,6 +495,22 @@ async fn late_words() {
         json!({"outcome": "cancelled"}),
         "nobody is asked any more"
     );
+}
+
+async fn asks_and_refuses() {
+    let agent = Agent::new(
+        r#"on_prompt() {
+            case $line in
+            *first*) send "$(fail '{"code":-32603,"message":"No"}'; ask_to_run "too late" allow_once)" ;;
+            *) say "and now?"; stop end_turn ;;
+            esac
+        }"#,
+    );
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    assert_eq!(talk.say("first", &[]).await.failure(), "sh refused the prompt: No (error -32603)");
+    let second = talk.say("second", &[("first", "[no answer]")]).await;
+    assert_eq!((second.end.clone(), second.text().as_str()), (Ok(()), "and now?"));
+    assert_eq!(agent.answer(900)["result"]["outcome"], json!({"outcome": "cancelled"}));
 }
 
 async fn stop_after_the_end() {
@@ -768,6 +806,37 @@ async fn costs() {
         let context = ContextUse { tokens: 600, window: Some(2_000) };
         assert!(played.events.contains(&AgentEvent::Context(context)), "{:?}", played.events);
     }
+}
+
+async fn tokens() {
+    let agent = Agent::new(
+        r#"input=0
+        on_prompt() {
+            input=$((input + 100))
+            say "hello"
+            reply "{\"stopReason\":\"end_turn\",\"usage\":{\"inputTokens\":$input,\"outputTokens\":$((input / 10))}}"
+        }"#,
+    );
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let used = AgentEvent::Usage(Usage { input: 100, output: 10, ..Usage::default() });
+    for before in [vec![], vec![("hi", "hello")]] {
+        let played = talk.say("hi", &before).await;
+        assert_eq!(played.events.last(), Some(&used));
+    }
+}
+
+async fn tokens_of_a_stopped_turn() {
+    let agent = Agent::new(
+        r#"on_prompt() { say "one"; }
+        on_cancel() {
+            id=$prompt
+            reply '{"stopReason":"cancelled","usage":{"totalTokens":9,"inputTokens":7,"outputTokens":2}}'
+        }"#,
+    );
+    let (_, played) = stop_at_first_text(&agent).await;
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+    let used = AgentEvent::Usage(Usage { input: 7, output: 2, ..Usage::default() });
+    assert_eq!(played.events.last(), Some(&used));
 }
 
 async fn chooses_a_model() {

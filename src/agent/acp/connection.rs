@@ -345,6 +345,10 @@ async fn take(line: &str, shared: &Shared, answers: &mpsc::Sender<String>) {
                 }
             }
         }
+        Ok(Message::BadRequest { id, why }) => {
+            shared.odd(&why);
+            send(answers, message::refusal(&id));
+        }
         Ok(Message::Request { id, method, .. }) => {
             tracing::info!(method = &*one_line(&method), "an agent asks for what is not offered");
             answer(answers, id, Err(Error::method_not_found().data(method)));
@@ -352,9 +356,13 @@ async fn take(line: &str, shared: &Shared, answers: &mpsc::Sender<String>) {
     }
 }
 
-/// An agent that does not read its input gets no answer.
 fn answer(answers: &mpsc::Sender<String>, id: RequestId, answer: Result<RequestPermissionResponse, Error>) {
-    let sent = message::reply(id, answer).is_ok_and(|line| answers.try_send(line).is_ok());
+    send(answers, message::reply(id, answer));
+}
+
+/// An agent that does not read its input gets no answer.
+fn send(answers: &mpsc::Sender<String>, written: serde_json::Result<String>) {
+    let sent = written.is_ok_and(|line| answers.try_send(line).is_ok());
     if !sent {
         tracing::warn!("an agent asks and does not read its answers");
     }

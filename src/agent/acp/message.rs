@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::schema::{Error, JsonRpcMessage, Notification, Request, RequestId, Response};
 use crate::domain::event::excerpt;
@@ -31,6 +31,13 @@ pub(super) enum Message {
         /// With what.
         params: Value,
     },
+    /// It wants an answer, by a number that is none.
+    BadRequest {
+        /// What it gives as the number.
+        id: Value,
+        /// Why it is no request, in words.
+        why: String,
+    },
     /// It tells something.
     Notification {
         /// What.
@@ -54,11 +61,11 @@ pub(super) fn read(line: &str) -> Result<Message, String> {
     let mut take = |name: &str| fields.remove(name).unwrap_or(Value::Null);
     let (id, params) = (take("id"), take("params"));
     let method = take("method");
-    let id = match serde_json::from_value(id) {
-        Ok(id) => id,
-        Err(_) => return Err(format!("{:?} has an id that is neither number nor text", excerpt(line))),
+    let Ok(number_or_text) = RequestId::deserialize(&id) else {
+        let why = format!("{:?} has an id that is neither number nor text", excerpt(line));
+        return if method.is_string() { Ok(Message::BadRequest { id, why }) } else { Err(why) };
     };
-    match (method, id) {
+    match (method, number_or_text) {
         (Value::String(method), RequestId::Null) => Ok(Message::Notification { method, params }),
         (Value::String(method), id) => Ok(Message::Request { id, method, params }),
         (_, id) => {
@@ -141,6 +148,12 @@ pub(super) fn reply(id: RequestId, answer: Result<impl Serialize, Error>) -> ser
     line(Response::new(id, answer))
 }
 
+/// The answer to a request whose number is none, as a line.
+pub(super) fn refusal(id: &Value) -> serde_json::Result<String> {
+    let answer = json!({"jsonrpc": "2.0", "id": id, "error": Error::invalid_request()});
+    Ok(serde_json::to_string(&answer)? + "\n")
+}
+
 fn line(message: impl Serialize) -> serde_json::Result<String> {
     Ok(serde_json::to_string(&JsonRpcMessage::wrap(message))? + "\n")
 }
@@ -217,8 +230,6 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::schema::ErrorCode;
     use super::*;
 
@@ -271,7 +282,18 @@ mod tests {
         assert!(read("Loading model...").unwrap_err().contains("is no JSON"));
         assert!(read("[1]").unwrap_err().contains("no JSON object"));
         assert!(read(r#"{"id":null,"result":1}"#).unwrap_err().contains("answers nothing"));
-        assert!(read(r#"{"id":[1],"method":"m"}"#).unwrap_err().contains("neither number nor text"));
+        assert!(read(r#"{"id":[1],"result":1}"#).unwrap_err().contains("neither number nor text"));
+    }
+
+    #[test]
+    fn a_request_whose_number_is_none_is_refused_by_it() {
+        for id in [json!(1.5), json!([1]), json!(true), json!(u64::MAX)] {
+            let told = read(&json!({"id": id, "method": "m"}).to_string()).unwrap();
+            let Message::BadRequest { id: same, why } = told else { panic!("{told:?}") };
+            assert!(same == id && why.contains("neither number nor text"), "{same} {why}");
+            let answer: Value = serde_json::from_str(&refusal(&id).unwrap()).unwrap();
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32600)));
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod models;
 mod permission;
 mod recap;
 mod session;
+mod sums;
 mod turn;
 mod update;
 
@@ -30,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 use self::connection::Connection;
 use self::schema::{SessionId, StopReason};
 use self::session::{Agent, absolute};
+use self::sums::Sums;
 use self::turn::{Answer, Ended, How, Prompt, Said, Stop};
 use super::program::launch::Program;
 use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionContext, Turn, process};
@@ -37,7 +39,6 @@ use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig, Keys};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
 use crate::domain::session::{AgentSession, Usage};
-use crate::domain::spending::Millionths;
 
 /// How long an agent may take to end when its input ends, and again when it is asked to.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -137,8 +138,8 @@ struct Live {
     agent: Agent,
     session: SessionId,
     memory: Memory,
-    /// What its session had cost when it said so last; none in one that was taken up, until it says so.
-    cost: Option<Millionths>,
+    /// What its session has used, as it said last.
+    sums: Sums,
 }
 
 impl Live {
@@ -150,13 +151,8 @@ impl Live {
         memory: Memory,
     ) -> Result<(), AgentError> {
         self.session = self.agent.new_session(folder, settings).await?;
-        (self.memory, self.cost) = (memory, Some(0));
+        (self.memory, self.sums) = (memory, Sums::nothing());
         Ok(())
-    }
-
-    /// What was spent since it was last told, by a sum of the agent's.
-    fn spent(&mut self, sum: Millionths) -> Millionths {
-        sum.saturating_sub(self.cost.replace(sum).unwrap_or(sum))
     }
 }
 
@@ -229,8 +225,9 @@ impl AcpHandle {
         if let Some(odd) = live.agent.connection.odd_lines() {
             let _ = output.send(AgentEvent::Notice(odd)).await;
         }
-        if let Some(cost @ 1..) = ended.cost.map(|sum| live.spent(sum)) {
-            let _ = output.send(AgentEvent::Usage(Usage { cost, ..Usage::default() })).await;
+        let used = live.sums.grown(ended.cost, ended.tokens());
+        if used != Usage::default() {
+            let _ = output.send(AgentEvent::Usage(used)).await;
         }
         let whole = matches!(ended.how, How::Answered(_));
         let result = self.judge(ended, &live.agent, &output).await;
@@ -270,12 +267,17 @@ impl AcpHandle {
         let mut memory = Memory::Nothing;
         if let Some(known) = &self.known {
             if agent.take_up(known, &self.folder, &self.settings.acp).await? {
-                return Ok(Live { agent, session: known.clone(), memory: Memory::TakenUp, cost: None });
+                return Ok(Live {
+                    agent,
+                    session: known.clone(),
+                    memory: Memory::TakenUp,
+                    sums: Sums::default(),
+                });
             }
             memory = Memory::Forgotten;
         }
         let session = agent.new_session(&self.folder, &self.settings.acp).await?;
-        Ok(Live { agent, session, memory, cost: Some(0) })
+        Ok(Live { agent, session, memory, sums: Sums::nothing() })
     }
 
     async fn prompt(
@@ -329,16 +331,10 @@ impl AcpHandle {
                 agent.connection.with_last_words(&format!("{silent} and was stopped")),
             )),
             (How::Answered(Err(error)), None) => Err(agent.refused("the prompt", &error)),
-            (How::Answered(Ok(told)), None) => {
-                let bad = bad_stop(&told, ended.said);
-                if let Some(usage) = told.usage {
-                    let _ = output.send(AgentEvent::Usage(used(&usage))).await;
-                }
-                match bad {
-                    None => Ok(()),
-                    Some(how) => Err(AgentError::Failed(agent.connection.with_last_words(&how))),
-                }
-            }
+            (How::Answered(Ok(told)), None) => match bad_stop(&told, ended.said) {
+                None => Ok(()),
+                Some(how) => Err(AgentError::Failed(agent.connection.with_last_words(&how))),
+            },
             (How::NotObeyed, Some(Stop::Cancelled)) => {
                 let grace = acp.kill_grace.as_secs_f64();
                 let what = format!("is cut: {name} did not obey the stop within {grace} s and was killed");
@@ -395,14 +391,4 @@ fn bad_stop(told: &Answer, said: Said) -> Option<String> {
         (Ok(_) | Err(_), _) => "ended its turn without a reason",
     };
     Some(words.to_owned())
-}
-
-fn used(told: &schema::Usage) -> Usage {
-    Usage {
-        input: told.input_tokens,
-        output: told.output_tokens,
-        cache_read: told.cached_read_tokens.unwrap_or_default(),
-        cache_write: told.cached_write_tokens.unwrap_or_default(),
-        cost: 0,
-    }
 }

@@ -16,6 +16,7 @@ use super::schema::{
     NewSessionRequest, NewSessionResponse, ResumeSessionRequest, SessionId, SessionNotification,
     SessionUpdate, SetSessionConfigOptionRequest,
 };
+use super::update::is_of;
 use super::{ProtocolVersion, message, permission};
 use crate::agent::AgentError;
 use crate::config::AcpConfig;
@@ -80,6 +81,10 @@ impl Agent {
         let told = told.map_err(|error| self.refused(method, &error))?;
         let offer = Offer::of(&told);
         let session = read::<NewSessionResponse>(&self.connection, method, told)?.session_id;
+        if session.0.is_empty() {
+            let how = format!("answered {method} with an id of the session that is empty");
+            return Err(AgentError::Failed(self.connection.with_last_words(&how)));
+        }
         self.choose_model(&session, &offer, settings).await?;
         Ok(session)
     }
@@ -308,7 +313,7 @@ async fn ask_hearing(
 /// Whether an update says something of a session's conversation. What an agent tells of itself, as its commands,
 /// comes with a session that it has never seen too.
 fn is_of_conversation(told: &SessionNotification, session: &SessionId) -> bool {
-    told.session_id == *session
+    is_of(told, session)
         && matches!(
             told.update,
             SessionUpdate::UserMessageChunk(_)

@@ -20,13 +20,15 @@ use super::schema::{
     AGENT_METHOD_NAMES, CancelNotification, Error, PromptRequest, PromptResponse, RequestId,
     RequestPermissionResponse, SessionId, SessionNotification, StopReason, Usage,
 };
-use super::update::Updates;
+use super::update::{Updates, is_of};
 use crate::agent::{AgentError, AgentEvent, Approvals};
 use crate::domain::approval::{Decision, Verdict};
 use crate::domain::spending::Millionths;
 
-/// So long after the end of a prompt what the agent says is still of it.
+/// So long after the end of a prompt what the agent says is still of it, at most.
 const LATE_WORDS: Duration = Duration::from_millis(200);
+/// An agent that says nothing for so long after the end of a prompt has said all of it.
+const QUIET: Duration = Duration::from_millis(25);
 
 /// How a prompt ended.
 pub(super) struct Ended {
@@ -38,6 +40,16 @@ pub(super) struct Ended {
     pub(super) said: Said,
     /// What the agent's session has cost so far, where it says so.
     pub(super) cost: Option<Millionths>,
+}
+
+impl Ended {
+    /// The tokens of the agent's session so far, where it tells them.
+    pub(super) fn tokens(&self) -> Option<&Usage> {
+        match &self.how {
+            How::Answered(Ok(told)) => told.usage.as_ref(),
+            How::Answered(Err(_)) | How::NotObeyed | How::Lost(_) => None,
+        }
+    }
 }
 
 /// In which way a prompt ended.
@@ -54,12 +66,16 @@ pub(super) enum How {
 pub(super) struct Answer {
     /// Why it ended the turn; a reason that is not known by its own word.
     pub(super) stop: Result<StopReason, String>,
-    /// The tokens of the turn, where it tells them.
-    pub(super) usage: Option<Usage>,
+    /// The tokens of its session so far, where it tells them.
+    usage: Option<Usage>,
 }
 
 impl Answer {
-    fn read(told: Value) -> Self {
+    fn read(mut told: Value) -> Self {
+        // What nothing here reads may be missing.
+        if let Some(usage) = told.get_mut("usage").and_then(Value::as_object_mut) {
+            usage.insert("totalTokens".to_owned(), 0.into());
+        }
         match PromptResponse::deserialize(&told) {
             Ok(told) => Self { stop: Ok(told.stop_reason), usage: told.usage },
             Err(_) => {
@@ -162,9 +178,11 @@ impl Running<'_> {
                 break How::Lost(lost);
             }
         };
-        if let How::Answered(_) = how {
-            self.hear_late_words(heard).await;
-        }
+        let latest = match (&how, self.stopped) {
+            (How::Answered(Ok(_)), None) => LATE_WORDS,
+            _ => Duration::ZERO,
+        };
+        self.hear_late_words(heard, Instant::now() + latest).await;
         let rest = self.updates.rest();
         self.tell(rest).await;
         let (stopped, cost) = (self.stopped.map(|(why, _)| why), self.updates.cost());
@@ -172,18 +190,25 @@ impl Running<'_> {
     }
 
     /// Hears what comes a moment after the end: some agents answer a prompt before they have told all of it. It
-    /// would be lost, or taken for words of the next turn.
-    async fn hear_late_words(&mut self, mut heard: mpsc::Receiver<Heard>) {
-        let until = Instant::now() + LATE_WORDS;
-        while let Ok(Some(late)) = timeout_at(until, heard.recv()).await {
-            match late {
-                Heard::Update(update) => self.update(*update).await,
-                // Where the agent is gone, the next turn finds out.
-                Heard::Permission { id, .. } => {
-                    drop(self.prompt.connection.answer(id, permission::cancelled()))
-                }
-                Heard::Reply { id, .. } => tracing::info!(id, "an answer to what was not asked"),
-            }
+    /// would be lost, or taken for words of the next turn. What was said before is heard in any case.
+    async fn hear_late_words(&mut self, mut heard: mpsc::Receiver<Heard>, latest: Instant) {
+        while Instant::now() < latest
+            && let Ok(Some(late)) = timeout_at(latest.min(Instant::now() + QUIET), heard.recv()).await
+        {
+            self.late(late).await;
+        }
+        heard.close();
+        while let Some(late) = heard.recv().await {
+            self.late(late).await;
+        }
+    }
+
+    async fn late(&mut self, late: Heard) {
+        match late {
+            Heard::Update(update) => self.update(*update).await,
+            // Where the agent is gone, the next turn finds out.
+            Heard::Permission { id, .. } => drop(self.prompt.connection.answer(id, permission::cancelled())),
+            Heard::Reply { id, .. } => tracing::info!(id, "an answer to what was not asked"),
         }
     }
 
@@ -233,7 +258,7 @@ impl Running<'_> {
     }
 
     async fn update(&mut self, told: SessionNotification) {
-        if told.session_id != *self.prompt.session {
+        if !is_of(&told, self.prompt.session) {
             tracing::debug!(session = %told.session_id, "an update of another session");
             return;
         }

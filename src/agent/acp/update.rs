@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::schema::{
-    self, ContentBlock, EmbeddedResourceResource, PlanEntryStatus, SessionNotification, SessionUpdate,
-    ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind, UsageUpdate,
+    self, ContentBlock, EmbeddedResourceResource, PlanEntryStatus, SessionId, SessionNotification,
+    SessionUpdate, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
+    UsageUpdate,
 };
 use crate::agent::AgentEvent;
 use crate::domain::changes::changes;
@@ -19,15 +20,21 @@ use crate::domain::spending::Millionths;
 const PLACED: [&str; 6] =
     ["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "usage_update"];
 
+/// The id of no session, in an update that names none.
+const NO_SESSION: &str = "";
+
 /// Reads an update; none where it is of a kind that is not known.
 ///
 /// # Errors
 /// Why one that should have a place can't be read, in words.
 pub(super) fn read(mut params: Value) -> Result<Option<SessionNotification>, String> {
     let kind = params.pointer("/update/sessionUpdate").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if kind == "plan" {
-        keep_each_entry(&mut params);
+    match &*kind {
+        "plan" => keep_each_entry(&mut params),
+        "usage_update" => keep_the_cost(&mut params),
+        _ => {}
     }
+    fill_in(&mut params, "sessionId", &NO_SESSION.into());
     match serde_json::from_value(params) {
         Ok(update) => Ok(Some(update)),
         Err(error) if PLACED.contains(&&*kind) => Err(format!("{kind} can't be read: {error}")),
@@ -35,6 +42,27 @@ pub(super) fn read(mut params: Value) -> Result<Option<SessionNotification>, Str
             tracing::debug!(kind, "an update of a kind that is not known");
             Ok(None)
         }
+    }
+}
+
+/// Whether an update is of a session, or of none by name: an agent that does not say means the one that it works in.
+pub(super) fn is_of(told: &SessionNotification, session: &SessionId) -> bool {
+    told.session_id == *session || *told.session_id.0 == *NO_SESSION
+}
+
+/// Gives a field that is missing a value.
+fn fill_in(fields: &mut Value, name: &str, value: &Value) {
+    if let Some(fields) = fields.as_object_mut()
+        && fields.get(name).is_none_or(Value::is_null)
+    {
+        fields.insert(name.to_owned(), value.clone());
+    }
+}
+
+/// What a session costs counts where nothing is said of the window.
+fn keep_the_cost(params: &mut Value) {
+    if let Some(update) = params.get_mut("update") {
+        ["used", "size"].iter().for_each(|name| fill_in(update, name, &0.into()));
     }
 }
 
@@ -258,6 +286,28 @@ mod tests {
         let update = json!({"sessionUpdate": "tool_call_update"});
         let why = read(json!({"sessionId": "s", "update": update})).unwrap_err();
         assert!(why.contains("missing field `toolCallId`"), "{why}");
+    }
+
+    #[test]
+    fn an_update_that_names_no_session_is_of_the_one_at_work() {
+        let update =
+            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}});
+        let ours = |params: Value| is_of(&read(params).unwrap().unwrap(), &SessionId::new("s"));
+        assert!(ours(json!({"update": update})));
+        assert!(ours(json!({"sessionId": null, "update": update})));
+        assert!(ours(json!({"sessionId": "s", "update": update})));
+        assert!(!ours(json!({"sessionId": "another", "update": update})));
+    }
+
+    #[test]
+    fn a_cost_counts_where_nothing_is_said_of_the_window() {
+        let updates = &mut Updates::default();
+        let cost = json!({"amount": 0.5, "currency": "EUR"});
+        let lean = json!({"sessionUpdate": "usage_update", "size": null, "cost": cost});
+        assert_eq!((take(updates, lean), updates.cost()), (vec![], Some(500_000)));
+        let wrong = json!({"sessionUpdate": "usage_update", "used": "much"});
+        let why = read(json!({"sessionId": "s", "update": wrong})).unwrap_err();
+        assert!(why.starts_with("usage_update can't be read"), "{why}");
     }
 
     #[test]
