@@ -39,7 +39,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     let _log = match context.mode {
         Mode::Change => {
             context.home.create()?;
-            Some(log::start(&context.home, &config.log, AlsoTo::Nothing)?)
+            Some(log::start(&context.home, &config.log, &config.keys(), AlsoTo::Nothing)?)
         }
         Mode::ReadOnly => None,
     };

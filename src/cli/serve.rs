@@ -38,7 +38,7 @@ impl Serve {
         // From here on no signal ends the process by itself.
         let signals = Signals::listen()?;
         context.home.create()?;
-        let _log = log::start(&context.home, &config.log, AlsoTo::Stderr)?;
+        let _log = log::start(&context.home, &config.log, &config.keys(), AlsoTo::Stderr)?;
         let start_up = if self.hold { StartUp::Hold("serve --hold".to_owned()) } else { StartUp::Run };
         let host = Host::start(&context.home, &config, start_up).await?;
         tracing::info!(home = %context.home.root().display(), "serving");

@@ -6,14 +6,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use chrono::{NaiveDate, Utc};
-use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::home::{Home, HomeError};
-use super::settings::LogConfig;
+use super::secrets::Secrets;
+use super::settings::{Keys, LogConfig};
 use crate::domain::event::Level;
 use crate::domain::sanitize::many_lines;
 
@@ -37,17 +38,20 @@ pub struct LogGuard {
 
 /// Begins to log. Lines are written by threads of their own from bounded buffers: where a disk or a
 /// reader is too slow, lines are dropped rather than the program held up.
-pub fn start(home: &Home, config: &LogConfig, also: AlsoTo) -> Result<LogGuard, HomeError> {
+pub fn start(home: &Home, config: &LogConfig, keys: &Keys, also: AlsoTo) -> Result<LogGuard, HomeError> {
+    let secrets = Secrets::read(keys);
+    let clean = |to: NonBlocking| {
+        let secrets = secrets.clone();
+        move || Clean { to: to.clone(), secrets: secrets.clone() }
+    };
     let mut files = DailyFiles { folder: home.logs(), keep: config.keep_files, open: None };
     files.today().map_err(|source| HomeError::of(&home.logs(), source))?;
     let lines = || NonBlockingBuilder::default().buffered_lines_limit(LINES_WAITING);
     let (to_file, file_worker) = lines().finish(files);
     let (to_stderr, stderr_worker) = lines().finish(io::stderr());
-    let file_layer =
-        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(move || Clean(to_file.clone()));
-    let stderr_layer = (also == AlsoTo::Stderr).then(|| {
-        fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(move || Clean(to_stderr.clone()))
-    });
+    let file_layer = fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(clean(to_file));
+    let stderr_layer = (also == AlsoTo::Stderr)
+        .then(|| fmt::layer().with_ansi(false).log_internal_errors(false).with_writer(clean(to_stderr)));
     let filter =
         Targets::new().with_target("switchboard", filter(config.level)).with_default(LevelFilter::WARN);
     // A second start in one process (a test's) keeps the first log.
@@ -64,17 +68,21 @@ fn filter(level: Level) -> LevelFilter {
     }
 }
 
-/// Makes whatever is written harmless for the terminal that shows it.
-struct Clean<W>(W);
+/// Makes whatever is written harmless for the terminal that shows it, and takes keys out of it.
+struct Clean<W> {
+    to: W,
+    secrets: Secrets,
+}
 
 impl<W: Write> Write for Clean<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_all(many_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        let text = self.secrets.hide(String::from_utf8_lossy(bytes).into_owned());
+        self.to.write_all(many_lines(&text).as_bytes())?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.to.flush()
     }
 }
 
@@ -155,8 +163,8 @@ mod tests {
 
     #[test]
     fn a_line_of_the_log_holds_no_control_sequence() {
-        let mut clean = Clean(Vec::new());
+        let mut clean = Clean { to: Vec::new(), secrets: Secrets::default() };
         clean.write_all("a \u{1b}[2J b \u{202e} c\n".as_bytes()).unwrap();
-        assert_eq!(String::from_utf8(clean.0).unwrap(), "a \u{241b}[2J b <U+202E> c\n");
+        assert_eq!(String::from_utf8(clean.to).unwrap(), "a \u{241b}[2J b <U+202E> c\n");
     }
 }

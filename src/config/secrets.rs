@@ -20,15 +20,27 @@ impl Secrets {
         let variables = keys.variables.iter().filter_map(|name| std::env::var(name).ok());
         let files = keys.files.iter().filter_map(|path| fs::read_to_string(path).ok());
         let values = variables.chain(files).map(|value| value.trim().to_owned());
-        Self(values.filter(|value| value.len() >= SHORTEST).collect())
+        let mut values: Vec<String> = values.filter(|value| value.len() >= SHORTEST).collect();
+        // Of two keys, one of which holds the other, the whole goes first.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        Self(values.into())
     }
 
-    /// A text without the keys. One that is told in pieces is not found in any of them.
+    /// A text without the keys. One that is cut at its end is not found: see [`Secrets::begun_at_the_end_of`].
     pub fn hide(&self, text: String) -> String {
         self.0.iter().fold(text, |text, secret| match text.contains(secret) {
             true => text.replace(secret, HIDDEN),
             false => text,
         })
+    }
+
+    /// How many bytes at the end of a text may be the beginning of a key.
+    pub fn begun_at_the_end_of(&self, text: &str) -> usize {
+        let begun = |secret: &String| {
+            let most = text.len().min(secret.len() - 1);
+            (1..=most).rev().find(|length| text.as_bytes().ends_with(&secret.as_bytes()[..*length]))
+        };
+        self.0.iter().filter_map(begun).max().unwrap_or(0)
     }
 }
 

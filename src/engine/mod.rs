@@ -13,6 +13,7 @@ mod conductor;
 mod cron;
 mod export;
 mod handles;
+mod hiding;
 mod leftovers;
 mod live;
 mod program;

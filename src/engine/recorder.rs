@@ -15,8 +15,8 @@ pub(super) struct Recorder {
     pub(super) ends: Vec<MessageId>,
     unkept: Vec<Output>,
     unkept_bytes: usize,
-    /// How many steps there were: what an agent may wait for.
-    steps: u64,
+    /// How many calls, results and shortenings there were: what an agent may wait for.
+    pub(super) steps: u64,
     text_bytes: u64,
     reasoning_bytes: u64,
     /// What the agent means to do.
@@ -62,7 +62,7 @@ impl Recorder {
             AgentEvent::Plan(plan) => {
                 self.plan.clone_from(&plan);
                 self.did_anything = true;
-                self.step(Output::Plan(plan))
+                self.gather(Output::Plan(plan))
             }
             AgentEvent::ToolCall { call, name, arguments } => {
                 self.did_anything = true;
@@ -166,6 +166,10 @@ impl Recorder {
 
     fn step(&mut self, output: Output) -> Taken {
         self.steps += 1;
+        self.gather(output)
+    }
+
+    fn gather(&mut self, output: Output) -> Taken {
         self.unkept_bytes += bytes_of(&output);
         self.unkept.push(output);
         Taken::Step

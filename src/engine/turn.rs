@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::handles::{self, Acted, Had, Next, Ran};
+use super::hiding::Hiding;
 use super::live::LiveTurn;
 use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
@@ -204,10 +205,10 @@ struct Work<'a> {
     cancel: CancellationToken,
     cause: Option<StopCause>,
     recorder: Recorder,
-    /// How many of its steps are kept.
+    /// How many steps of the agent that works are kept, and how many there were before it.
     steps_kept: watch::Sender<u64>,
-    /// What nothing that it tells may hold.
-    secrets: Secrets,
+    steps_before: u64,
+    hiding: Hiding,
     streaming: Option<StreamKind>,
     keeping: Option<Keeping>,
     keep_at: Instant,
@@ -227,7 +228,8 @@ impl<'a> Work<'a> {
             cause: None,
             recorder: Recorder::default(),
             steps_kept: Kept::channel().0,
-            secrets: Secrets::default(),
+            steps_before: 0,
+            hiding: Hiding::default(),
             streaming: None,
             keeping: None,
             keep_at: Instant::now(),
@@ -285,8 +287,8 @@ impl<'a> Work<'a> {
     async fn run_by(&mut self, kept: Option<Box<dyn Handle>>, prepared: Prepared) -> Ran {
         let (Ends { output, steer, children, approvals, background, doing, jobs }, lines) = lines();
         let (steps_kept, kept_up) = Kept::channel();
-        self.steps_kept = steps_kept;
-        self.secrets = prepared.secrets.clone();
+        (self.steps_kept, self.steps_before) = (steps_kept, self.recorder.steps);
+        self.hiding = Hiding::of(prepared.secrets.clone());
         self.recorder.ends = prepared.history.ends;
         let turn = Turn {
             id: self.begun.turn,
@@ -352,8 +354,11 @@ impl<'a> Work<'a> {
                 }
                 event = events.recv(), if events_open && self.recorder.unkept_bytes() < MAX_UNKEPT_BYTES => {
                     match event {
-                        Some(event) => self.take(event),
-                        None => events_open = false,
+                        Some(event) => self.hiding.take(event).for_each(|event| self.take(event)),
+                        None => {
+                            events_open = false;
+                            self.hiding.rest().into_iter().for_each(|event| self.take(event));
+                        }
                     }
                 }
                 ended = next_end(&mut agent), if agent.is_some() => {
@@ -372,7 +377,7 @@ impl<'a> Work<'a> {
                 }
                 Some(child) = new_children.recv() => self.keep_child(child),
                 Some(question) = questions.recv() => {
-                    let (shared, secrets) = (Arc::clone(self.shared), self.secrets.clone());
+                    let (shared, secrets) = (Arc::clone(self.shared), self.hiding.secrets());
                     self.shared.tasks.spawn(approvals::ask(shared, self.begun.turn, question, secrets));
                 }
                 Some(call) = calls.recv() => {
@@ -391,7 +396,7 @@ impl<'a> Work<'a> {
 
     /// Shows what the running tool has written last.
     fn show(&self, written: String) {
-        let written = self.secrets.hide(written);
+        let written = self.hiding.hide(written);
         self.live.does(&written, self.shared.now());
         let Begun { turn, ref session, .. } = *self.begun;
         self.shared.tell(Update::Doing(Arc::new(api::Doing { session: session.clone(), turn, written })));
@@ -402,7 +407,7 @@ impl<'a> Work<'a> {
         if self.recorder.is_empty() {
             self.keep_at = Instant::now() + KEEP_EVERY;
         }
-        match self.recorder.take(event.hide(&self.secrets)) {
+        match self.recorder.take(event) {
             Taken::Words { stream, offset, text } => {
                 if self.streaming.replace(stream).is_some_and(|before| before != stream) {
                     self.keep_at = Instant::now();
@@ -458,7 +463,7 @@ impl<'a> Work<'a> {
     fn kept(&mut self, batch: Batch, result: Result<(), StoreError>) {
         match result {
             Ok(()) => {
-                self.steps_kept.send_replace(batch.steps_end);
+                self.steps_kept.send_replace(batch.steps_end.saturating_sub(self.steps_before));
                 self.live.kept(StreamKind::Text, batch.text_end);
                 self.live.kept(StreamKind::Reasoning, batch.reasoning_end);
                 self.keep_at = self.keep_at.max(Instant::now());
@@ -505,7 +510,7 @@ impl<'a> Work<'a> {
 
     /// Tells something about the turn, before it ends.
     fn tell(&mut self, what: &str) {
-        let text = format!("turn {} {what}", self.begun.turn);
+        let text = self.hiding.hide(format!("turn {} {what}", self.begun.turn));
         self.told.push(self.note(EventKind::Notice { level: Level::Warn, text }));
     }
 
@@ -525,7 +530,7 @@ impl<'a> Work<'a> {
 
     async fn into_end(mut self, mut outcome: Outcome) -> TurnEnd {
         if let Outcome::Failed { error } = &mut outcome {
-            *error = self.secrets.hide(std::mem::take(error));
+            *error = self.hiding.hide(std::mem::take(error));
         }
         for told in std::mem::take(&mut self.told) {
             let _ = told.await;

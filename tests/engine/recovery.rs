@@ -213,12 +213,14 @@ async fn a_key_that_an_agent_tells_is_neither_kept_nor_shown() {
     turn.emit(AgentEvent::ToolResult { call, ok: true, output: words() }).await;
     turn.emit(AgentEvent::Reasoning(words())).await;
     turn.emit(AgentEvent::Notice(words())).await;
-    turn.say(&words()).await;
+    for piece in ["so it is sk-can", "ary-47", "11, as I said"] {
+        turn.say(piece).await;
+    }
     turn.fail("the server refuses sk-canary-4711");
     world.turn_ended().await;
     let page = format!("{:?} {:?}", world.conversation(&world.id("s").await).await, world.events().await);
     assert!(!page.contains("canary") && page.contains("it is [the key]"), "{page}");
-    assert!(page.contains("refuses [the key]"), "{page}");
+    assert!(page.contains("refuses [the key]") && page.contains("so it is [the key], as I said"), "{page}");
 }
 
 #[tokio::test(start_paused = true)]

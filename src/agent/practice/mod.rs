@@ -101,7 +101,7 @@ async fn play(
         jobs: turn.jobs,
         steps: turn.history.len(),
     };
-    let mut stage = Stage::new(output, cancel, turn.steer, asked.pace);
+    let mut stage = Stage::new(output, cancel, turn.steer, turn.kept, asked.pace);
     stage.send(AgentEvent::Model("practice".to_owned())).await?;
     let played = scene.play(&asked, &mut stage).await;
     if played != Err(AgentError::Cancelled) {
@@ -219,7 +219,7 @@ impl Scene {
         let covers = Covers::Steps(self.steps);
         let shortened =
             Shortened { results: 0, summary: Some((covers, summary)), before: FULL, after: AFTER };
-        stage.send(AgentEvent::Shortened(shortened)).await?;
+        stage.keep(AgentEvent::Shortened(shortened)).await?;
         stage.send(in_window(AFTER)).await?;
         stage
             .say("My window was nearly full: from here on I am sent a summary of what was said before.\n")

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::instructions::Pace;
-use crate::agent::{AgentError, AgentEvent};
+use crate::agent::{AgentError, AgentEvent, Kept};
 use crate::domain::id::ItemId;
 
 /// Sends what the agent does and obeys a stop at every step.
@@ -17,6 +17,9 @@ pub(super) struct Stage {
     pub(super) cancel: CancellationToken,
     pub(super) steer: mpsc::Receiver<(ItemId, String)>,
     pub(super) pace: Pace,
+    kept: Kept,
+    /// How many steps are told so far.
+    told: u64,
     /// Steered text that came while a sentence was under way.
     heard: Vec<(ItemId, String)>,
     /// Words said and thought: the practice agent's tokens.
@@ -28,9 +31,10 @@ impl Stage {
         output: mpsc::Sender<AgentEvent>,
         cancel: CancellationToken,
         steer: mpsc::Receiver<(ItemId, String)>,
+        kept: Kept,
         pace: Pace,
     ) -> Self {
-        Self { output, cancel, steer, pace, heard: Vec::new(), words_out: 0 }
+        Self { output, cancel, steer, pace, kept, told: 0, heard: Vec::new(), words_out: 0 }
     }
 
     /// Sends one event; waits while the channel is full.
@@ -39,6 +43,17 @@ impl Stage {
             biased;
             () = self.cancel.cancelled() => Err(AgentError::Cancelled),
             sent = self.output.send(event) => sent.map_err(|_| AgentError::Cancelled),
+        }
+    }
+
+    /// Sends a step, and waits until it is kept.
+    pub(super) async fn keep(&mut self, step: AgentEvent) -> Result<(), AgentError> {
+        self.send(step).await?;
+        self.told += 1;
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(AgentError::Cancelled),
+            kept = self.kept.up_to(self.told) => kept,
         }
     }
 
@@ -76,7 +91,7 @@ impl Stage {
     ) -> Result<String, AgentError> {
         let call = format!("practice_{}", act + 1);
         let (name, arguments) = (name.to_owned(), arguments.to_string());
-        self.send(AgentEvent::ToolCall { call: call.clone(), name, arguments }).await?;
+        self.keep(AgentEvent::ToolCall { call: call.clone(), name, arguments }).await?;
         Ok(call)
     }
 
@@ -87,7 +102,7 @@ impl Stage {
         ok: bool,
         output: String,
     ) -> Result<(), AgentError> {
-        self.send(AgentEvent::ToolResult { call, ok, output }).await
+        self.keep(AgentEvent::ToolResult { call, ok, output }).await
     }
 
     /// Waits, listening for a stop and for steered text.
