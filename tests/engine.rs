@@ -576,7 +576,7 @@ async fn a_turn_that_outlasts_the_drain_is_cut_and_what_it_said_is_kept() {
             "you: work",
             "agent: half",
             "ended: Interrupted",
-            "notice: resumed: the turn was interrupted because the engine was shut down; attempt 1/3",
+            "notice: resumed: the turn was interrupted because the engine was shut down; cut off 1 of 3",
             "told to go on",
         ]
     );

@@ -74,7 +74,7 @@ async fn remove(context: &Context, named: &str, prefix: String, out: &mut Out) -
 
 fn print(rows: &[AllowedRow], clock: &Clock, out: &mut Out) -> io::Result<()> {
     if rows.is_empty() {
-        return out.line("nothing but what the settings allow (agent.approvals)");
+        return out.line(AllowedRow::NONE);
     }
     let mut table = Table::new(&["since", "session", "command"]);
     for AllowedRow { allowed, session_name, .. } in rows {

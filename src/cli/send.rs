@@ -187,6 +187,9 @@ impl<'o> Waiting<'o> {
                         return self.ended(*turn, outcome).await;
                     }
                     EventKind::EngineStopped { .. } => engine_stopped = true,
+                    kind if self.is_kept_waiting(event.session.as_ref(), kind) => {
+                        stderr_line(&format!("waits: {}", kind.words()));
+                    }
                     EventKind::Superseded { item, by, .. } if *item == self.item => {
                         anyhow::bail!(
                             "the message was replaced by item {by}; it is kept and can be put back"
@@ -206,6 +209,16 @@ impl<'o> Waiting<'o> {
             "the engine stopped; the message waits and runs after the next start"
         );
         anyhow::bail!("the engine is gone; `switchboard queue` tells what became of the message")
+    }
+
+    /// Whether an event keeps the answer waiting for a person, who may look at nothing but this.
+    fn is_kept_waiting(&self, session: Option<&SessionId>, kind: &EventKind) -> bool {
+        match kind {
+            EventKind::ApprovalAsked { turn, .. } => Some(*turn) == self.turn,
+            EventKind::QueueHeld { .. } => self.turn.is_none() && session == Some(&self.session),
+            EventKind::EngineHeld { .. } => self.turn.is_none(),
+            _ => false,
+        }
     }
 
     async fn piece(&mut self, piece: &Piece) -> anyhow::Result<()> {

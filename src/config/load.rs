@@ -187,7 +187,7 @@ impl NamedTable<'_> {
     /// A key as it is written for the agent.
     fn written(&self, key: &str) -> String {
         match self.agent {
-            Some(agent) => key.replacen("agent", &format!("agents.{agent}"), 1),
+            Some(agent) => key_of_agent(key, agent),
             None => key.to_owned(),
         }
     }

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use super::Keys;
 
-/// What stands where a key was.
-const HIDDEN: &str = "[the key]";
 /// A shorter value is no key but a word that local servers take for one.
 const SHORTEST: usize = 8;
 
@@ -15,6 +13,9 @@ const SHORTEST: usize = 8;
 pub struct Secrets(Arc<[String]>);
 
 impl Secrets {
+    /// What stands where a key was.
+    pub const HIDDEN: &str = "[the key]";
+
     /// Reads the keys from their places, as they are now. One that can't be read can't be told either.
     pub fn read(keys: &Keys) -> Self {
         let variables = keys.variables.iter().filter_map(|name| std::env::var(name).ok());
@@ -29,7 +30,7 @@ impl Secrets {
     /// A text without the keys. One that is cut at its end is not found: see [`Secrets::begun_at_the_end_of`].
     pub fn hide(&self, text: String) -> String {
         self.0.iter().fold(text, |text, secret| match text.contains(secret) {
-            true => text.replace(secret, HIDDEN),
+            true => text.replace(secret, Self::HIDDEN),
             false => text,
         })
     }

@@ -108,6 +108,11 @@ impl fmt::Display for Section {
     }
 }
 
+/// A key of the default agent's settings as it is written for an agent of `[agents]`.
+pub(super) fn key_of_agent(key: &str, agent: &str) -> String {
+    key.replacen("agent", &format!("agents.{agent}"), 1)
+}
+
 /// Who answers, and how each backend is set up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentConfig {
@@ -128,7 +133,7 @@ impl AgentConfig {
     pub fn named(mut self, name: &AgentName) -> Self {
         let Self { command, openai, acp, approvals, .. } = &mut self;
         for section in [&mut command.section, &mut openai.section, &mut acp.section, &mut approvals.section] {
-            section.0 = section.0.replacen("agent", &format!("agents.{name}"), 1);
+            section.0 = key_of_agent(&section.0, name.as_str());
         }
         self
     }

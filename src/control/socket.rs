@@ -170,7 +170,8 @@ async fn find(home: &Home, path: &Path) -> Result<Option<Greeted>, ClientError> 
     let deadline = Instant::now() + STARTING;
     loop {
         match greet(path).await {
-            Ok(None) => {}
+            // A connection that breaks before a word was said is that of an engine which ends at this moment.
+            Ok(None) | Err(ClientError::Gone(_)) => {}
             Err(ClientError::Silent { .. }) => return Err(ClientError::Silent { pid: owner_of(home).await }),
             greeted => return greeted,
         }

@@ -193,11 +193,11 @@ async fn new_session(
         let confirm = format!("/new! {}", title.as_deref().unwrap_or_default()).trim_end().to_owned();
         return match source {
             Source::Console => Ok(Reply::Asks {
-                question: format!("Start anew in {}? What would be lost: {loses}.", row.session.name()),
+                question: format!("Start anew in {}? With it {loses}.", row.session.name()),
                 confirm,
             }),
             Source::CommandLine | Source::Recovery | Source::Job => {
-                Err(Refusal::WouldLose { loses, confirm })
+                Err(Refusal::WouldLose { loses: format!("with it {loses}"), confirm })
             }
         };
     }
@@ -212,13 +212,15 @@ fn what_is_lost(row: &SessionRow) -> Option<String> {
     let waiting = row.queued + usize::from(row.slot.is_some());
     let mut parts = Vec::new();
     if row.turn.is_some() {
-        parts.push("its turn is stopped if it still runs".to_owned());
+        parts.push("its turn is stopped".to_owned());
     }
     if waiting > 0 {
-        parts.push(format!("{} taken out of the queue (kept)", count(waiting, "waiting message")));
+        let go = if waiting == 1 { "is" } else { "are" };
+        parts.push(format!("{} {go} taken out of the queue (kept)", count(waiting, "waiting message")));
     }
     if let Background::Active { work } = &row.background {
-        parts.push(format!("{} ended ({})", texts::works(work.len()), texts::work(work)));
+        let end = if work.len() == 1 { "ends" } else { "end" };
+        parts.push(format!("{} {end} ({})", texts::works(work.len()), texts::work(work)));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -115,8 +115,7 @@ pub(super) fn outliving(background: &Outliving) -> String {
 
 pub(super) fn allowed(rows: &[AllowedRow], clock: Clock<'_>) -> String {
     if rows.is_empty() {
-        return "Nothing but what the settings allow (agent.approvals). /approve always adds to it."
-            .to_owned();
+        return AllowedRow::NONE.to_owned();
     }
     let line = |row: &AllowedRow| format!("{}  since {}", row.allowed.prefix, clock(row.allowed.since));
     let lines: Vec<String> = rows.iter().map(line).collect();

@@ -23,6 +23,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_agent_that_is_missing_is_named_with_its_setting", missing_program),
         real("acp_agent_is_checked_by_its_greeting_alone", is_checked),
         real("acp_agent_of_another_version_is_refused", other_version),
+        real("acp_program_that_is_no_agent_is_told_with_the_setting_that_starts_it", no_agent),
         real("acp_agent_that_wants_a_login_says_so", wants_a_login),
         real("acp_words_thoughts_tools_and_plans_are_told_as_they_come", tells_all),
         real("acp_what_its_session_costs_is_taken_as_given_and_only_once", costs),
@@ -185,6 +186,15 @@ async fn other_version() {
     let agent = Agent::new(r#"on_initialize() { reply '{"protocolVersion":2}'; }"#);
     let played = agent.play("hello").await;
     assert!(played.failure().contains("speaks version 2"), "{}", played.failure());
+}
+
+async fn no_agent() {
+    let doubt = "agent.acp.argv must start an agent that speaks the Agent Client Protocol";
+    let ends = Agent::new(r#"on_initialize() { echo "usage: sh FILE" >&2; exit 0; }"#).play("hello").await;
+    assert_eq!(ends.breakage(), format!("sh ended with exit code 0: usage: sh FILE; {doubt}"));
+    let refuses = r#"on_initialize() { fail '{"code":-32601,"message":"Method not found"}'; }"#;
+    let refuses = Agent::new(refuses).play("hello").await;
+    assert_eq!(refuses.failure(), format!("sh refused initialize: Method not found (error -32601); {doubt}"));
 }
 
 async fn wants_a_login() {
@@ -393,7 +403,7 @@ async fn died_between() {
     assert_eq!(first.end, Ok(()));
     assert_gone(&first).await;
     let second = talk.say("two", &[("one", "1")]).await;
-    assert_eq!((second.breakage(), second.events.len()), ("sh has ended", 0));
+    assert_eq!((second.breakage(), second.events.len()), ("sh ended with exit code 0", 0));
 }
 
 async fn closes_its_output() {

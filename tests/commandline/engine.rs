@@ -84,6 +84,24 @@ fn a_message_that_another_one_replaces_is_not_waited_for() {
 }
 
 #[test]
+fn who_waits_for_an_answer_is_told_what_keeps_it_waiting() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["send", "hang"]);
+    let mut waits = place.command(&["send", "--wait", "--queue", "ask to run git push"]).spawn().unwrap();
+    let mut err = BufReader::new(waits.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(err.next().unwrap(), "queued, 1st of 1");
+    place.done(&["send", "/stop"]);
+    assert_eq!(err.next().unwrap(), "waits: queue held; /continue releases it (1 wait)");
+    place.done(&["send", "/continue"]);
+    let asks = err.next().unwrap();
+    assert!(asks.starts_with("waits: turn 2 asks: "), "{asks}");
+    assert!(asks.ends_with("; /approve or /deny answers"), "{asks}");
+    place.done(&["send", "/deny"]);
+    assert_eq!((err.next(), waits.wait().unwrap().code()), (None, Some(0)));
+}
+
+#[test]
 fn a_message_that_the_stopping_engine_leaves_waiting_is_told_to_run_after_the_next_start() {
     let place = Place::new();
     let engine = place.serve(&["--hold"]);

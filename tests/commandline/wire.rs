@@ -328,6 +328,18 @@ async fn an_engine_that_ends_is_told_to_all_who_wait() {
 }
 
 #[tokio::test]
+async fn an_engine_that_dies_before_it_greets_is_no_engine() {
+    let place = place();
+    let listener = UnixListener::bind(place.home.socket()).unwrap();
+    let engine = tokio::spawn(async move {
+        let died_with = listener.accept().await.unwrap();
+        drop((died_with, listener));
+    });
+    assert!(SocketClient::connect(&place.home).await.unwrap().is_none());
+    engine.await.unwrap();
+}
+
+#[tokio::test]
 async fn an_engine_of_another_version_is_told_by_number() {
     let place = place();
     let listener = UnixListener::bind(place.home.socket()).unwrap();

@@ -442,3 +442,21 @@ fn what_is_said_under_the_composer_goes_when_it_is_true_no_more() {
     screen.wait(TimeDelta::minutes(1));
     assert_eq!(screen.ack(), "");
 }
+
+#[test]
+fn an_act_by_key_takes_away_what_was_said_of_the_text_before_it() {
+    let mut row = running(session("console", 1), 7);
+    row.queued = 1;
+    let mut screen = Screen::on(vec![row]);
+    screen.types("/undo").press("enter");
+    screen.replies(Err(Failure::Refused("refused: a turn runs".into())));
+    assert_eq!(screen.ack(), "refused: a turn runs");
+    screen.press("ctrl-c ctrl-c ctrl-c");
+    let done = |words: &str| Ok(Reply::Done { words: words.into(), undo: None });
+    while screen.commands.len() > 1 {
+        screen.replies(done("the draft is kept"));
+    }
+    assert_eq!(screen.ack(), "refused: a turn runs");
+    screen.replies(done("stopping"));
+    assert_eq!(screen.ack(), "");
+}

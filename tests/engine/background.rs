@@ -122,7 +122,7 @@ async fn a_process_outlives_its_turn_a_stop_and_the_handle_and_ends_with_new_whi
     let Ok(Reply::Asks { question, .. }) = world.type_into("s", "/new").await else {
         panic!("it does not ask")
     };
-    assert!(question.contains("2 background processes ended (process 1 ("), "{question}");
+    assert!(question.contains("With it 2 background processes end (process 1 ("), "{question}");
     let Ok(Reply::Session { words, .. }) = world.type_into("s", "/new!").await else { panic!("no session") };
     assert!(
         words.contains("; 2 background processes end with it: 1 (echo $$ > one; exec sleep 1000), 2 (trap"),

@@ -403,7 +403,7 @@ async fn await_exit(
 ) {
     let status = child.wait().await;
     group.end();
-    let how = bad_end(&status).unwrap_or_else(|| "has ended".to_owned());
+    let how = bad_end(&status).unwrap_or_else(|| "ended with exit code 0".to_owned());
     exited.send_replace(Some(how));
     ended.cancel();
 }

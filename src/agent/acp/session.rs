@@ -49,10 +49,15 @@ impl Agent {
             .client_capabilities(ClientCapabilities::default())
             .client_info(us);
         let limit = Limit::of(settings, settings.initialize_timeout, "initialize_timeout_seconds");
-        let told = match ask(&mut connection, method, &greeting, limit).await? {
-            Ok(told) => read::<InitializeResponse>(&connection, method, told)?,
-            Err(error) => return Err(refused(&connection, method, &error)),
+        let answer = ask(&mut connection, method, &greeting, limit).await;
+        let told = match answer {
+            Ok(Ok(told)) => read::<InitializeResponse>(&connection, method, told),
+            Ok(Err(error)) => Err(refused(&connection, method, &error)),
+            // One that lives on and says nothing may only be slow.
+            Err(slow) if !connection.is_gone() => return Err(slow),
+            Err(lost) => Err(lost),
         };
+        let told = told.map_err(|error| doubted(error, settings))?;
         if told.protocol_version != ProtocolVersion::V1 {
             return Err(AgentError::Failed(format!(
                 "{} speaks version {} of the Agent Client Protocol; only version {} is understood",
@@ -239,6 +244,17 @@ fn load_limit(settings: &AcpConfig) -> Limit {
 
 fn refused(connection: &Connection, method: &str, error: &Error) -> AgentError {
     AgentError::Failed(format!("{} refused {method}: {}", connection.name(), message::words(error)))
+}
+
+/// The same of a program that may be no agent: it ended or answered wrongly when it was greeted.
+fn doubted(error: AgentError, settings: &AcpConfig) -> AgentError {
+    let argv = settings.section.setting("argv");
+    let doubt = |words| format!("{words}; {argv} must start an agent that speaks the Agent Client Protocol");
+    match error {
+        AgentError::Failed(words) => AgentError::Failed(doubt(words)),
+        AgentError::Broken(words) => AgentError::Broken(doubt(words)),
+        AgentError::Cancelled => AgentError::Cancelled,
+    }
 }
 
 fn not_taken_up(session: &SessionId, method: &str, error: &Error) {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use reqwest::header::HeaderValue;
 
 use crate::agent::AgentError;
-use crate::config::OpenAiConfig;
+use crate::config::{OpenAiConfig, Secrets};
 
 /// A key. Nothing prints it.
 pub(super) struct Key {
@@ -38,7 +38,7 @@ impl Key {
 
     /// Takes the key out of a text that a server sent.
     pub(super) fn redact(&self, text: &str) -> String {
-        text.replace(&self.secret, "[the key]")
+        text.replace(&self.secret, Secrets::HIDDEN)
     }
 }
 

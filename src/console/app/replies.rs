@@ -48,7 +48,10 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
         (Purpose::SaveDraft, Err(failure)) => {
             model.tell(Tone::Error, format!("the draft was not saved: {}", failure.words()));
         }
-        (Purpose::Act, Ok(reply)) => done(model, &model.front.clone(), reply),
+        (Purpose::Act, Ok(reply)) => {
+            writing::forget_ack(model);
+            done(model, &model.front.clone(), reply);
+        }
         (Purpose::Undo { words }, Ok(Reply::Done { .. })) => {
             // What took it back is no act of its own: taking that back would do it again.
             let undone = Reply::Done { words: format!("undone: {words}"), undo: None };

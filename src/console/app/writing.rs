@@ -186,10 +186,17 @@ fn keep_in_history(model: &mut Model, text: String) {
 
 /// A turn of the session in front ended: what was true of a message until then is so no more.
 pub(super) fn outdate_ack(model: &mut Model) {
-    if let Some(composer) = model.composers.get_mut(&model.front)
-        && composer.ack.take_if(|ack| ack.lasts == Lasts::UntilTurnEnds).is_some()
-    {
-        model.dirty = true;
+    take_ack(model, |ack| ack.lasts == Lasts::UntilTurnEnds);
+}
+
+/// Something else was done: what is said for a while of the last text is over, and not taken for its answer.
+pub(super) fn forget_ack(model: &mut Model) {
+    take_ack(model, |ack| matches!(ack.lasts, Lasts::Till(_)));
+}
+
+fn take_ack(model: &mut Model, which: impl FnOnce(&mut AckLine) -> bool) {
+    if let Some(composer) = model.composers.get_mut(&model.front) {
+        model.dirty |= composer.ack.take_if(which).is_some();
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) async fn listen(client: &Arc<dyn Client>) -> Result<Option<mpsc::Rece
     match client.updates().await {
         Ok(updates) => Ok(Some(updates)),
         Err(ClientError::NoEngine) => Ok(None),
+        // It ended between being reached and being listened to, which is told as of any that ends.
+        Err(ClientError::Gone(_)) => Ok(Some(mpsc::channel(1).1)),
         Err(error) => Err(error),
     }
 }
@@ -50,5 +52,38 @@ pub(super) fn reach(client: &Arc<dyn Client>) -> Reach {
         control::Reach::Here => Reach::Here,
         control::Reach::Attached { pid } => Reach::Attached { pid },
         control::Reach::StoreOnly => Reach::StoreOnly,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::api::{Answer, Command, Query, Reply};
+
+    struct Dead;
+
+    impl Client for Dead {
+        fn reach(&self) -> control::Reach {
+            control::Reach::Attached { pid: 1 }
+        }
+
+        fn command(&self, _command: Command) -> BoxFuture<'_, Result<Reply, ClientError>> {
+            Box::pin(async { Err(ClientError::Gone(String::new())) })
+        }
+
+        fn query(&self, _query: Query) -> BoxFuture<'_, Result<Answer, ClientError>> {
+            Box::pin(async { Err(ClientError::Gone(String::new())) })
+        }
+
+        fn updates(&self) -> BoxFuture<'_, Result<mpsc::Receiver<Update>, ClientError>> {
+            Box::pin(async { Err(ClientError::Gone(String::new())) })
+        }
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_dies_before_it_is_listened_to_is_told_as_one_that_ends() {
+        let client: Arc<dyn Client> = Arc::new(Dead);
+        let mut updates = listen(&client).await.unwrap().unwrap();
+        assert_eq!(updates.recv().await, None);
     }
 }

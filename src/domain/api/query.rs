@@ -582,6 +582,12 @@ pub struct AllowedRow {
     pub session_name: String,
 }
 
+impl AllowedRow {
+    /// What is said where there are none.
+    pub const NONE: &str =
+        "nothing but what the settings allow (agent.approvals); /approve always adds to it";
+}
+
 /// A message that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {

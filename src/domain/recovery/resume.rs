@@ -49,7 +49,7 @@ pub fn resume_message(reason: ResumeReason) -> String {
 
 /// The system line that a person sees in place of the message to the agent.
 pub fn resume_line(reason: ResumeReason, cuts: u32, max_cuts: u32) -> String {
-    format!("resumed: the turn was interrupted because {}; attempt {cuts}/{max_cuts}", cause(reason))
+    format!("resumed: the turn was interrupted because {}; cut off {cuts} of {max_cuts}", cause(reason))
 }
 
 fn cause(reason: ResumeReason) -> &'static str {
@@ -102,7 +102,7 @@ mod tests {
             }
             assert_eq!(
                 resume_line(reason, 2, LIMITS.max_cuts),
-                format!("resumed: the turn was interrupted because {cause}; attempt 2/3")
+                format!("resumed: the turn was interrupted because {cause}; cut off 2 of 3")
             );
         }
     }
