@@ -12,6 +12,7 @@ pub mod background;
 mod command;
 mod doing;
 mod kept;
+mod lines;
 mod openai;
 mod practice;
 mod process;
@@ -41,6 +42,7 @@ pub use alert_command::{AlertCommand, NotTold};
 pub use ask::{Approvals, Ask, Asked, BackgroundCalls, Jobs, NewCall, NewJob, NewQuestion, Unanswered};
 pub use doing::Doing;
 pub use kept::Kept;
+pub use lines::{AgentEnds, EngineEnds, STEER_TEXTS, lines};
 pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };
@@ -156,20 +158,8 @@ pub struct Turn {
     pub secrets: Secrets,
     /// When the turn began.
     pub began_at: Time,
-    /// Text for the agent while it runs, with the item that holds it. Only steerable backends read it.
-    pub steer: mpsc::Receiver<(ItemId, String)>,
-    /// Where the processes that work for the turn are kept before they do.
-    pub children: Children,
-    /// Where it waits until what it has told is kept.
-    pub kept: Kept,
-    /// Where a person is asked.
-    pub approvals: Approvals,
-    /// Where the background processes of the session are asked for.
-    pub background: BackgroundCalls,
-    /// Where a running tool shows what it writes.
-    pub doing: Doing,
-    /// Where scheduled tasks are made.
-    pub jobs: Jobs,
+    /// Where it reaches the engine, and is reached.
+    pub engine: AgentEnds,
 }
 
 /// Something an agent does.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -20,8 +20,7 @@ use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
 use super::{approvals, background, cron};
 use crate::agent::{
-    AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept, NewCall, NewChild,
-    NewJob, NewQuestion, SessionContext, Turn,
+    AgentEvent, Backend, EngineEnds, Handle, NewChild, STEER_TEXTS, SessionContext, Turn, lines,
 };
 use crate::config::Secrets;
 use crate::domain::agent::{AgentName, UnknownAgent};
@@ -45,9 +44,8 @@ const SHOW_EVERY: Duration = Duration::from_millis(100);
 const MAX_UNKEPT_BYTES: usize = 1024 * 1024;
 /// So many earlier entries an agent is given.
 const HISTORY_ENTRIES: usize = 2_000;
-/// Events of an agent, and texts for it, that may wait.
+/// Events of an agent that may wait.
 const AGENT_EVENTS: usize = 64;
-const STEER_TEXTS: usize = 32;
 
 /// The conductor's hold on a turn.
 pub(super) struct Control {
@@ -89,12 +87,15 @@ enum Unprepared {
     Store(#[from] StoreError),
     #[error("{0}; /agent NAME chooses another for this session")]
     Agent(#[from] UnknownAgent),
+    #[error("the keys that must not be told could not be read: {0}")]
+    Keys(#[from] JoinError),
 }
 
 async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Unprepared> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (zone, now, keys) = (shared.settings.timezone, shared.now(), shared.settings.keys.clone());
-    let (row, item, history, allowance, job, ended, secrets) = shared
+    let secrets = spawn_blocking(move || Secrets::read(&keys)).await?;
+    let (row, item, history, allowance, job, ended) = shared
         .store
         .read(move |queries| {
             let row = queries.session(&session)?;
@@ -111,7 +112,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
                 None => None,
             };
             let ended = told(&queries.told_in(&session, turn)?);
-            Ok((row, queries.item(item)?, history, allowance, job, ended, Secrets::read(&keys)))
+            Ok((row, queries.item(item)?, history, allowance, job, ended))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
@@ -159,43 +160,6 @@ async fn finish(shared: &Shared, end: TurnEnd) {
 type Agent = BoxFuture<'static, Ran>;
 type Keeping = BoxFuture<'static, (Batch, Result<(), StoreError>)>;
 
-/// The engine's ends of a turn's channels to its agent.
-struct Lines {
-    events: mpsc::Receiver<AgentEvent>,
-    steer_in: mpsc::Sender<(ItemId, String)>,
-    new_children: mpsc::Receiver<NewChild>,
-    questions: mpsc::Receiver<NewQuestion>,
-    calls: mpsc::Receiver<NewCall>,
-    doing: watch::Receiver<String>,
-    new_jobs: mpsc::Receiver<NewJob>,
-}
-
-/// The agent's ends of them.
-struct Ends {
-    output: mpsc::Sender<AgentEvent>,
-    steer: mpsc::Receiver<(ItemId, String)>,
-    children: Children,
-    approvals: Approvals,
-    background: BackgroundCalls,
-    doing: Doing,
-    jobs: Jobs,
-}
-
-/// Makes a turn's channels.
-fn lines() -> (Ends, Lines) {
-    let (output, events) = mpsc::channel(AGENT_EVENTS);
-    let (steer_in, steer) = mpsc::channel(STEER_TEXTS);
-    let (children, new_children) = Children::channel();
-    let (approvals, questions) = Approvals::channel();
-    let (background, calls) = BackgroundCalls::channel();
-    let (doing, written) = Doing::channel();
-    let (jobs, new_jobs) = Jobs::channel();
-    (
-        Ends { output, steer, children, approvals, background, doing, jobs },
-        Lines { events, steer_in, new_children, questions, calls, doing: written, new_jobs },
-    )
-}
-
 struct Work<'a> {
     shared: &'a Arc<Shared>,
     begun: &'a Begun,
@@ -205,9 +169,8 @@ struct Work<'a> {
     cancel: CancellationToken,
     cause: Option<StopCause>,
     recorder: Recorder,
-    /// How many steps of the agent that works are kept, and how many there were before it.
-    steps_kept: watch::Sender<u64>,
-    steps_before: u64,
+    /// How many steps of the turn are kept.
+    steps_kept: u64,
     hiding: Hiding,
     streaming: Option<StreamKind>,
     keeping: Option<Keeping>,
@@ -227,8 +190,7 @@ impl<'a> Work<'a> {
             cancel: CancellationToken::new(),
             cause: None,
             recorder: Recorder::default(),
-            steps_kept: Kept::channel().0,
-            steps_before: 0,
+            steps_kept: 0,
             hiding: Hiding::default(),
             streaming: None,
             keeping: None,
@@ -285,9 +247,8 @@ impl<'a> Work<'a> {
 
     /// Lets the agent work on the turn, by the handle that was kept or else by a new one.
     async fn run_by(&mut self, kept: Option<Box<dyn Handle>>, prepared: Prepared) -> Ran {
-        let (Ends { output, steer, children, approvals, background, doing, jobs }, lines) = lines();
-        let (steps_kept, kept_up) = Kept::channel();
-        (self.steps_kept, self.steps_before) = (steps_kept, self.recorder.steps);
+        let (engine, ends) = lines();
+        let (output, events) = mpsc::channel(AGENT_EVENTS);
         self.hiding = Hiding::of(prepared.secrets.clone());
         self.recorder.ends = prepared.history.ends;
         let turn = Turn {
@@ -298,37 +259,23 @@ impl<'a> Work<'a> {
             allowance: prepared.allowance,
             secrets: prepared.secrets,
             began_at: self.begun.at,
-            steer,
-            children,
-            kept: kept_up,
-            approvals,
-            background,
-            doing,
-            jobs,
+            engine,
         };
         let cancel = self.cancel.clone();
         let run = handles::run(prepared.backend, prepared.context, kept, turn, output, cancel);
-        self.drive(Box::pin(run), lines).await
+        self.drive(Box::pin(run), events, ends).await
     }
 
     /// Opens the handle for the next turn, while what this one said is still being kept.
     async fn open_next(&mut self, backend: Arc<dyn Backend>, context: SessionContext) -> Ran {
         let open = handles::open(backend, context, self.cancel.clone());
-        let (_, lines) = lines();
-        self.drive(Box::pin(open), lines).await
+        self.drive(Box::pin(open), mpsc::channel(1).1, lines().1).await
     }
 
     /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
-    async fn drive(&mut self, agent: Agent, lines: Lines) -> Ran {
-        let Lines {
-            mut events,
-            steer_in,
-            mut new_children,
-            mut questions,
-            mut calls,
-            mut new_jobs,
-            mut doing,
-        } = lines;
+    async fn drive(&mut self, agent: Agent, mut events: mpsc::Receiver<AgentEvent>, ends: EngineEnds) -> Ran {
+        let EngineEnds { steer, mut children, kept, mut questions, mut calls, mut jobs, mut doing } = ends;
+        let steps_before = self.recorder.steps;
         let (mut writes, mut show_at) = (false, Instant::now());
         let mut agent = Some(agent);
         let mut ran = Ran::killed();
@@ -351,6 +298,7 @@ impl<'a> Work<'a> {
                 }
                 (batch, result) = next_kept(&mut self.keeping), if self.keeping.is_some() => {
                     self.kept(batch, result);
+                    kept.send_replace(self.steps_kept.saturating_sub(steps_before));
                 }
                 event = events.recv(), if events_open && self.recorder.unkept_bytes() < MAX_UNKEPT_BYTES => {
                     match event {
@@ -375,7 +323,7 @@ impl<'a> Work<'a> {
                     let written = doing.borrow_and_update().clone();
                     self.show(written);
                 }
-                Some(child) = new_children.recv() => self.keep_child(child),
+                Some(child) = children.recv() => self.keep_child(child),
                 Some(question) = questions.recv() => {
                     let (shared, secrets) = (Arc::clone(self.shared), self.hiding.secrets());
                     self.shared.tasks.spawn(approvals::ask(shared, self.begun.turn, question, secrets));
@@ -384,11 +332,11 @@ impl<'a> Work<'a> {
                     let (shared, session) = (Arc::clone(self.shared), self.begun.session.clone());
                     self.shared.tasks.spawn(background::answer(shared, session, self.begun.turn, call));
                 }
-                Some(new) = new_jobs.recv() => {
+                Some(new) = jobs.recv() => {
                     let (shared, Begun { session, turn, .. }) = (Arc::clone(self.shared), self.begun);
                     self.shared.tasks.spawn(cron::make_by_agent(shared, session.clone(), *turn, new));
                 }
-                Some(item) = self.control.steer.recv() => self.steer(item, &steer_in),
+                Some(item) = self.control.steer.recv() => self.steer(item, &steer),
             }
         }
         ran
@@ -463,7 +411,7 @@ impl<'a> Work<'a> {
     fn kept(&mut self, batch: Batch, result: Result<(), StoreError>) {
         match result {
             Ok(()) => {
-                self.steps_kept.send_replace(batch.steps_end.saturating_sub(self.steps_before));
+                self.steps_kept = batch.steps_end;
                 self.live.kept(StreamKind::Text, batch.text_end);
                 self.live.kept(StreamKind::Reasoning, batch.reasoning_end);
                 self.keep_at = self.keep_at.max(Instant::now());

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard::agent::{
-    self, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept,
-    SessionContext, Turn,
+    self, AgentEnds, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing,
+    EngineEnds, Handle, Jobs, Kept, SessionContext, Turn, lines,
 };
 use switchboard::config::{
     AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
@@ -290,24 +290,24 @@ impl Call {
     }
 
     fn turn(self) -> Turn {
-        let (_unused, no_steer) = mpsc::channel(1);
-        let (children, mut new) = Children::channel();
+        let (unheard, EngineEnds { mut children, kept, .. }) = lines();
+        kept.send_replace(u64::MAX);
         tokio::spawn(async move {
-            while let Some(child) = new.recv().await {
+            while let Some(child) = children.recv().await {
                 child.keep();
             }
         });
+        let engine = AgentEnds {
+            steer: self.steer.unwrap_or(unheard.steer),
+            children: self.children.unwrap_or(unheard.children),
+            kept: self.kept.unwrap_or(unheard.kept),
+            approvals: self.approvals.unwrap_or(unheard.approvals),
+            background: self.background.unwrap_or(unheard.background),
+            jobs: self.jobs.unwrap_or(unheard.jobs),
+            doing: self.doing.unwrap_or(unheard.doing),
+        };
         Turn {
-            children: self.children.unwrap_or(children),
-            approvals: self.approvals.unwrap_or_else(|| Approvals::channel().0),
-            background: self.background.unwrap_or_else(|| BackgroundCalls::channel().0),
-            doing: self.doing.unwrap_or_else(|| Doing::channel().0),
-            jobs: self.jobs.unwrap_or_else(|| Jobs::channel().0),
-            kept: self.kept.unwrap_or_else(|| {
-                let (kept, all) = Kept::channel();
-                kept.send_replace(u64::MAX);
-                all
-            }),
+            engine,
             secrets: self.secrets,
             id: TurnId(7),
             history: self.history,
@@ -315,7 +315,6 @@ impl Call {
             allowance: self.allowance,
             asked_by: self.asked_by,
             began_at: instant(),
-            steer: self.steer.unwrap_or(no_steer),
         }
     }
 }

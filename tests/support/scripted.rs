@@ -272,16 +272,16 @@ impl Handle for ScriptedHandle {
             history: turn.history,
             handle: self.number,
             allowance: turn.allowance,
-            approvals: turn.approvals,
-            background: turn.background,
-            doing: turn.doing,
-            jobs: turn.jobs,
-            kept: turn.kept,
+            approvals: turn.engine.approvals,
+            background: turn.engine.background,
+            doing: turn.engine.doing,
+            jobs: turn.engine.jobs,
+            kept: turn.engine.kept,
             output,
             end,
             cancel,
-            steer: turn.steer,
-            children: turn.children,
+            steer: turn.engine.steer,
+            children: turn.engine.children,
         };
         let _ = self.begun.send(played);
         async move {

@@ -304,7 +304,7 @@ impl AcpHandle {
             settings: &self.settings,
             session: &live.session,
             folder: &self.folder,
-            approvals: &turn.approvals,
+            approvals: &turn.engine.approvals,
             output,
             cancel,
         };
@@ -353,7 +353,7 @@ impl AcpHandle {
 /// Has the agent's process kept as one that works for the turn.
 async fn keep(connection: &Connection, turn: &Turn) -> Result<(), AgentError> {
     match connection.pid() {
-        Some(pid) => turn.children.keep(pid, connection.name()).await,
+        Some(pid) => turn.engine.children.keep(pid, connection.name()).await,
         None => Ok(()),
     }
 }

@@ -133,7 +133,7 @@ impl CommandHandle {
         let message = format!("{GO}{}", turn.message);
         let work = async {
             if let Some(pid) = pid {
-                turn.children.keep(pid, &self.program.name).await?;
+                turn.engine.children.keep(pid, &self.program.name).await?;
             }
             let (stdin, stdout, stderr) = streams;
             let (status, (), said, complaint) = tokio::join!(

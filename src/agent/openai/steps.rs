@@ -152,7 +152,7 @@ impl Steps<'_> {
                 Err(error) => (false, format!("error: {error}")),
             };
             let result = self.turn.secrets.hide(result);
-            self.turn.doing.clear();
+            self.turn.engine.doing.clear();
             self.keep(AgentEvent::ToolResult { call: id.clone(), ok, output: result.clone() }).await?;
             done.push((tame(id, &name, arguments), result));
         }
@@ -163,7 +163,7 @@ impl Steps<'_> {
 
     /// What a person said meanwhile goes behind the results: a call and its result are never parted.
     async fn take_in_steering(&mut self) {
-        while let Ok((item, text)) = self.turn.steer.try_recv() {
+        while let Ok((item, text)) = self.turn.engine.steer.try_recv() {
             self.talk.hear(text);
             self.tell(AgentEvent::Steered(item)).await;
         }
@@ -210,7 +210,7 @@ impl Steps<'_> {
     pub(super) async fn keep(&mut self, step: AgentEvent) -> Result<(), AgentError> {
         self.tell(step).await;
         self.told += 1;
-        self.turn.kept.up_to(self.told).await
+        self.turn.engine.kept.up_to(self.told).await
     }
 
     /// Sends an event; a closed channel ends the turn elsewhere.

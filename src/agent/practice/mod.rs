@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 use self::instructions::{Act, Instructions, KNOWN, Pace, Stops};
 use self::stage::Stage;
 use super::{
-    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Doing, Handle, Jobs, SessionContext, Turn,
+    AgentEnds, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Doing, Handle, Jobs,
+    SessionContext, Turn,
 };
 use crate::domain::Time;
 use crate::domain::event::excerpt;
@@ -89,19 +90,20 @@ async fn play(
     if let Some(Act::Fail) = asked.acts.first() {
         return Err(failure());
     }
+    let AgentEnds { steer, kept, approvals, background, doing, jobs, children: _ } = turn.engine;
     let scene = Scene {
         asked_by: turn.asked_by,
         told,
         message,
         began_at: turn.began_at,
         started: Instant::now(),
-        approvals: turn.approvals,
-        background: turn.background,
-        doing: turn.doing,
-        jobs: turn.jobs,
+        approvals,
+        background,
+        doing,
+        jobs,
         steps: turn.history.len(),
     };
-    let mut stage = Stage::new(output, cancel, turn.steer, turn.kept, asked.pace);
+    let mut stage = Stage::new(output, cancel, steer, kept, asked.pace);
     stage.send(AgentEvent::Model("practice".to_owned())).await?;
     let played = scene.play(&asked, &mut stage).await;
     if played != Err(AgentError::Cancelled) {

@@ -114,7 +114,7 @@ impl Tools {
             }
             Verdict::Ask => {}
         }
-        let decision = turn.approvals.ask(work.question(tool, arguments, workdir).await?).await;
+        let decision = turn.engine.approvals.ask(work.question(tool, arguments, workdir).await?).await;
         decision.refusal().map_or(Ok(()), |refusal| Err(ToolError::NotAllowed(refusal)))
     }
 
@@ -129,7 +129,7 @@ impl Tools {
 
 /// Has the engine carry a call about background processes out.
 async fn background(turn: &Turn, call: BackgroundCall) -> Result<String, ToolError> {
-    turn.background.ask(call).await.map_err(ToolError::Background)
+    turn.engine.background.ask(call).await.map_err(ToolError::Background)
 }
 
 /// Works away from the threads that must not wait. Dropping the future stops the work.
@@ -162,14 +162,14 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 mod tests {
     use super::tool::Does;
     use super::*;
-    use crate::agent::{Approvals, BackgroundCalls, Children, Doing, Jobs, Kept};
+    use crate::agent::lines;
     use crate::config::{Config, Secrets};
     use crate::domain::Time;
     use crate::domain::history::Asker;
     use crate::domain::id::{SessionId, SessionKey, TurnId};
     use std::time::Duration;
     use tokio::runtime::Handle;
-    use tokio::sync::{Notify, mpsc};
+    use tokio::sync::Notify;
     use tokio::time::timeout;
 
     fn tools(names: &[ToolName], folder: &tempfile::TempDir) -> Tools {
@@ -193,14 +193,8 @@ mod tests {
             message: String::new(),
             asked_by: Asker::Person,
             began_at: Time::UNIX_EPOCH,
-            steer: mpsc::channel(1).1,
-            children: Children::channel().0,
-            approvals: Approvals::channel().0,
-            background: BackgroundCalls::channel().0,
-            doing: Doing::channel().0,
-            jobs: Jobs::channel().0,
-            kept: Kept::channel().1,
             secrets: Secrets::default(),
+            engine: lines().0,
         }
     }
 

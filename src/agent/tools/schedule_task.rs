@@ -116,7 +116,7 @@ pub(super) fn described(task: &Definition) -> String {
 
 /// Has the task made.
 pub(super) async fn make(task: Definition, turn: &Turn) -> Result<String, ToolError> {
-    turn.jobs.ask(task).await.map_err(ToolError::NotScheduled)
+    turn.engine.jobs.ask(task).await.map_err(ToolError::NotScheduled)
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ impl Terminal {
         let group = ProcessGroup::led_by(&child);
         let _rest = Rest(format!("{CALL}={mark}"));
         if let Some(pid) = child.id() {
-            let kept = turn.children.keep(pid, TOOL.name.word()).await;
+            let kept = turn.engine.children.keep(pid, TOOL.name.word()).await;
             kept.map_err(|error| ToolError::NotStarted(error.to_string()))?;
         }
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
@@ -117,7 +117,7 @@ impl Terminal {
             // One that can't be let go ends by itself, and says how.
             let _ = stdin.write_all(GO.as_bytes()).await;
         }
-        self.watch(child, stdout, &group, &turn.doing).await
+        self.watch(child, stdout, &group, &turn.engine.doing).await
     }
 
     fn spawn(
