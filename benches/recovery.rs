@@ -15,7 +15,6 @@ use switchboard::domain::id::{RunId, SessionId, SessionKey};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
-use switchboard::domain::session::Usage;
 use switchboard::domain::spending::Rules;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::sqlite::Database;
@@ -68,7 +67,6 @@ fn fill(path: &Path, cut: u32) {
                             turn,
                             outcome: Outcome::Done,
                             tail: Vec::new(),
-                            usage: Usage::default(),
                             context: None,
                             model: None,
                             steered: Vec::new(),

@@ -25,7 +25,7 @@ use switchboard::domain::id::{RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::recovery::FoundReceipt;
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
-use switchboard::domain::session::{HandleUse, Health, Usage};
+use switchboard::domain::session::{HandleUse, Health};
 use switchboard::domain::spending::Rules;
 use switchboard::domain::turn::{Outcome, Output, TurnEnd};
 use switchboard::store::sqlite::{Database, ReadOnly};
@@ -285,7 +285,6 @@ fn end(turn: TurnId) -> TurnEnd {
         tail: vec![Output::Text {
             text: "Clear, with a light wind from the west until nightfall.".to_owned(),
         }],
-        usage: Usage { input: 30, output: 12, ..Usage::default() },
         context: None,
         model: Some("bench".to_owned()),
         steered: Vec::new(),

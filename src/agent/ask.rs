@@ -5,6 +5,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::background::BackgroundCall;
 use crate::domain::approval::{Decision, Question};
 use crate::domain::cron::Definition;
+use crate::domain::spending::Reached;
 
 /// So much waits to be taken; beyond that an agent waits to ask.
 const WAITING: usize = 8;
@@ -15,6 +16,8 @@ pub type Approvals = Ask<Question, Decision>;
 pub type BackgroundCalls = Ask<BackgroundCall, Result<String, String>>;
 /// Where it has a scheduled task made, whose id is still to be made. Both answers are words for the agent.
 pub type Jobs = Ask<Definition, Result<String, String>>;
+/// Where it asks whether a daily limit is reached. What it has told that it used, and is kept, counts.
+pub type Limits = Ask<(), Option<Reached>>;
 
 /// A question to a person whose agent waits.
 pub type NewQuestion = Asked<Question, Decision>;
@@ -22,6 +25,9 @@ pub type NewQuestion = Asked<Question, Decision>;
 pub type NewCall = Asked<BackgroundCall, Result<String, String>>;
 /// A scheduled task that is to be made, whose agent waits.
 pub type NewJob = Asked<Definition, Result<String, String>>;
+
+/// An agent that waits to be told whether a daily limit is reached.
+pub type WhetherReached = Asked<(), Option<Reached>>;
 
 /// Where something is asked for.
 #[derive(Debug)]
@@ -79,6 +85,12 @@ impl<Q, A> Asked<Q, A> {
 impl Unanswered for Decision {
     fn unanswered() -> Self {
         Self::Cancelled { why: "the turn has ended".to_owned() }
+    }
+}
+
+impl Unanswered for Option<Reached> {
+    fn unanswered() -> Self {
+        None
     }
 }
 

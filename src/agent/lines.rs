@@ -2,7 +2,7 @@
 
 use tokio::sync::{mpsc, watch};
 
-use super::ask::{Approvals, BackgroundCalls, Jobs, NewCall, NewJob, NewQuestion};
+use super::ask::{Approvals, BackgroundCalls, Jobs, Limits, NewCall, NewJob, NewQuestion, WhetherReached};
 use super::doing::Doing;
 use super::kept::Kept;
 use super::process::{Children, NewChild};
@@ -26,6 +26,8 @@ pub struct AgentEnds {
     pub background: BackgroundCalls,
     /// Where scheduled tasks are made.
     pub jobs: Jobs,
+    /// Where it asks, between its steps, whether a daily limit is reached.
+    pub limits: Limits,
     /// Where a running tool shows what it writes.
     pub doing: Doing,
 }
@@ -45,6 +47,8 @@ pub struct EngineEnds {
     pub calls: mpsc::Receiver<NewCall>,
     /// Scheduled tasks that are to be made.
     pub jobs: mpsc::Receiver<NewJob>,
+    /// Questions whether a daily limit is reached.
+    pub limits: mpsc::Receiver<WhetherReached>,
     /// What the running tool has written last.
     pub doing: watch::Receiver<String>,
 }
@@ -57,9 +61,19 @@ pub fn lines() -> (AgentEnds, EngineEnds) {
     let (approvals, questions) = Approvals::channel();
     let (background, calls) = BackgroundCalls::channel();
     let (jobs, new_jobs) = Jobs::channel();
+    let (limits, asked_limits) = Limits::channel();
     let (doing, written) = Doing::channel();
     (
-        AgentEnds { steer: steer_out, children, kept: kept_up, approvals, background, jobs, doing },
-        EngineEnds { steer, children: new_children, kept, questions, calls, jobs: new_jobs, doing: written },
+        AgentEnds { steer: steer_out, children, kept: kept_up, approvals, background, jobs, limits, doing },
+        EngineEnds {
+            steer,
+            children: new_children,
+            kept,
+            questions,
+            calls,
+            jobs: new_jobs,
+            limits: asked_limits,
+            doing: written,
+        },
     )
 }

@@ -34,12 +34,14 @@ use crate::domain::history::{Asker, Step};
 use crate::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use crate::domain::plan::{Plan, PlanEntry};
 use crate::domain::session::{AgentSession, ContextUse, Usage};
-use crate::domain::spending::Allowance;
 use crate::domain::talk::Shortened;
 
 pub use agents::Agents;
 pub use alert_command::{AlertCommand, NotTold};
-pub use ask::{Approvals, Ask, Asked, BackgroundCalls, Jobs, NewCall, NewJob, NewQuestion, Unanswered};
+pub use ask::{
+    Approvals, Ask, Asked, BackgroundCalls, Jobs, Limits, NewCall, NewJob, NewQuestion, Unanswered,
+    WhetherReached,
+};
 pub use doing::Doing;
 pub use kept::Kept;
 pub use lines::{AgentEnds, EngineEnds, STEER_TEXTS, lines};
@@ -152,8 +154,6 @@ pub struct Turn {
     pub message: String,
     /// Who asks it.
     pub asked_by: Asker,
-    /// What it may use before a daily limit is reached; none where nothing limits it.
-    pub allowance: Option<Allowance>,
     /// What no text that it is given may hold.
     pub secrets: Secrets,
     /// When the turn began.

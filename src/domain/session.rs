@@ -254,6 +254,17 @@ impl Usage {
         Self { input, output, cache_read, cache_write, cost }
     }
 
+    /// What came since there was so much.
+    pub fn since(&self, before: &Usage) -> Self {
+        Self {
+            input: self.input.saturating_sub(before.input),
+            output: self.output.saturating_sub(before.output),
+            cache_read: self.cache_read.saturating_sub(before.cache_read),
+            cache_write: self.cache_write.saturating_sub(before.cache_write),
+            cost: self.cost.saturating_sub(before.cost),
+        }
+    }
+
     /// Adds another turn's use.
     pub fn add(&mut self, other: &Usage) {
         self.input = self.input.saturating_add(other.input);

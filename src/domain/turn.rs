@@ -137,6 +137,8 @@ pub enum Output {
         /// What it gave back.
         output: String,
     },
+    /// What was used since the last one. Nothing of it is said to anyone.
+    Used(Usage),
     /// The conversation is sent shorter from here on. Nothing of it is said to anyone.
     Shortened {
         /// How many results of tools are left out.
@@ -169,8 +171,6 @@ pub struct TurnEnd {
     pub outcome: Outcome,
     /// The last output that is not kept yet.
     pub tail: Vec<Output>,
-    /// What it used.
-    pub usage: Usage,
     /// How full its model's window was when it was asked last, where that was told.
     pub context: Option<ContextUse>,
     /// The model that answered.

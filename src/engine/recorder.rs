@@ -77,9 +77,10 @@ impl Recorder {
                 Taken::Noted
             }
             AgentEvent::Usage(usage) => {
+                let before = self.usage;
                 self.usage.add(&usage);
                 self.usage = self.usage.of_a_turn();
-                Taken::Noted
+                self.used(self.usage.since(&before))
             }
             AgentEvent::Context(context) => {
                 self.context = Some(context.believable());
@@ -151,6 +152,14 @@ impl Recorder {
         Taken::Words { stream, offset, text }
     }
 
+    fn used(&mut self, more: Usage) -> Taken {
+        match self.unkept.last_mut() {
+            Some(Output::Used(before)) => before.add(&more),
+            _ => self.unkept.push(Output::Used(more)),
+        }
+        Taken::Noted
+    }
+
     /// A summary that stands for some of the history is kept with the entry that it reaches to.
     fn kept(&self, shortened: Shortened) -> Output {
         let Shortened { results, summary, before, after } = shortened;
@@ -181,6 +190,7 @@ fn bytes_of(output: &Output) -> usize {
         Output::Text { text } | Output::Reasoning { text } => text.len(),
         Output::Plan(plan) => plan.entries.iter().map(|entry| entry.content.len()).sum(),
         Output::ToolCall { arguments, .. } => arguments.len(),
+        Output::Used(_) => 0,
         Output::ToolResult { output, .. } => output.len(),
         Output::Shortened { summary, .. } => summary.as_ref().map_or(0, |(_, text)| text.len()),
     }

@@ -20,7 +20,8 @@ use super::recorder::{Batch, Recorder, Taken};
 use super::shared::Shared;
 use super::{approvals, background, cron};
 use crate::agent::{
-    AgentEvent, Backend, EngineEnds, Handle, NewChild, STEER_TEXTS, SessionContext, Turn, lines,
+    AgentEvent, Backend, EngineEnds, Handle, NewChild, STEER_TEXTS, SessionContext, Turn, WhetherReached,
+    lines,
 };
 use crate::config::Secrets;
 use crate::domain::agent::{AgentName, UnknownAgent};
@@ -32,7 +33,6 @@ use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Source;
 use crate::domain::session::{AgentSession, HandleUse};
-use crate::domain::spending::Allowance;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::StoreError;
 
@@ -70,7 +70,6 @@ struct Prepared {
     history: history::Told,
     message: String,
     asked_by: Asker,
-    allowance: Option<Allowance>,
     secrets: Secrets,
 }
 
@@ -95,7 +94,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (zone, now, keys) = (shared.settings.timezone, shared.now(), shared.settings.keys.clone());
     let secrets = spawn_blocking(move || Secrets::read(&keys)).await?;
-    let (row, item, history, allowance, job, ended) = shared
+    let (row, item, history, job, ended) = shared
         .store
         .read(move |queries| {
             let row = queries.session(&session)?;
@@ -107,12 +106,8 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
             };
             let entries = queries.history_before(turn, HISTORY_ENTRIES)?;
             let history = history::told(&entries, queries.summary(&session)?.as_ref());
-            let allowance = match &row {
-                Some(row) => queries.allowance(&row.session.key, now)?,
-                None => None,
-            };
             let ended = told(&queries.told_in(&session, turn)?);
-            Ok((row, queries.item(item)?, history, allowance, job, ended))
+            Ok((row, queries.item(item)?, history, job, ended))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
@@ -138,7 +133,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         "" => item.text,
         ended => format!("{ended}\n\n{}", item.text),
     };
-    Ok(Prepared { agent, backend, context, history, message, asked_by, allowance, secrets })
+    Ok(Prepared { agent, backend, context, history, message, asked_by, secrets })
 }
 
 /// Ends the turn in the store, however long the store takes: until then nothing else of its
@@ -256,7 +251,6 @@ impl<'a> Work<'a> {
             history: prepared.history.steps,
             message: prepared.message,
             asked_by: prepared.asked_by,
-            allowance: prepared.allowance,
             secrets: prepared.secrets,
             began_at: self.begun.at,
             engine,
@@ -274,7 +268,16 @@ impl<'a> Work<'a> {
 
     /// Waits for the agent to end, and meanwhile keeps and passes on what it says and what it is told.
     async fn drive(&mut self, agent: Agent, mut events: mpsc::Receiver<AgentEvent>, ends: EngineEnds) -> Ran {
-        let EngineEnds { steer, mut children, kept, mut questions, mut calls, mut jobs, mut doing } = ends;
+        let EngineEnds {
+            steer,
+            mut children,
+            kept,
+            mut questions,
+            mut calls,
+            mut jobs,
+            mut limits,
+            mut doing,
+        } = ends;
         let steps_before = self.recorder.steps;
         let (mut writes, mut show_at) = (false, Instant::now());
         let mut agent = Some(agent);
@@ -336,6 +339,7 @@ impl<'a> Work<'a> {
                     let (shared, Begun { session, turn, .. }) = (Arc::clone(self.shared), self.begun);
                     self.shared.tasks.spawn(cron::make_by_agent(shared, session.clone(), *turn, new));
                 }
+                Some(asked) = limits.recv() => self.tell_limit(asked),
                 Some(item) = self.control.steer.recv() => self.steer(item, &steer),
             }
         }
@@ -437,6 +441,18 @@ impl<'a> Work<'a> {
         });
     }
 
+    /// Answers whether a daily limit is reached. Where the store can't tell it is not: the end of the turn judges.
+    fn tell_limit(&self, asked: WhetherReached) {
+        let (shared, session, now) = (Arc::clone(self.shared), self.begun.session.clone(), self.shared.now());
+        self.shared.tasks.spawn(async move {
+            let reached = shared.store.read(move |queries| queries.limit_reached(&session, now)).await;
+            asked.answer(reached.unwrap_or_else(|error| {
+                tracing::warn!(%error, "whether a daily limit is reached can't be read");
+                None
+            }));
+        });
+    }
+
     /// Keeps a child, and lets it work. One whose turn has ended meanwhile, or that can't be kept, is
     /// refused by dropping it.
     fn keep_child(&self, child: NewChild) {
@@ -492,7 +508,6 @@ impl<'a> Work<'a> {
             turn: self.begun.turn,
             outcome,
             tail,
-            usage: self.recorder.usage,
             context: self.recorder.context,
             model: self.recorder.model,
             steered: self.recorder.steered,

@@ -23,7 +23,7 @@ use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
 use crate::domain::reset::{Notice, ResetRule};
 use crate::domain::session::{AgentSession, HoldReason};
-use crate::domain::spending::{Allowance, Rules};
+use crate::domain::spending::{Reached, Rules};
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
 /// The result of a transition or a query.
@@ -292,8 +292,8 @@ pub trait Queries: JobQueries {
     fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>>;
     /// What is sent in the place of a session's first entries.
     fn summary(&self, session: &SessionId) -> Result<Option<Summary>>;
-    /// What the sessions under a key may still use today; none where nothing limits them.
-    fn allowance(&self, key: &SessionKey, at: Time) -> Result<Option<Allowance>>;
+    /// The daily limit that a session has reached.
+    fn limit_reached(&self, session: &SessionId, at: Time) -> Result<Option<Reached>>;
     /// An item.
     fn item(&self, id: ItemId) -> Result<Option<Item>>;
     /// What waits in a session (the slot first), its running item, and the newest 20 put aside.

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
-use switchboard::agent::{AgentError, AgentEvent, Found, SessionContext};
+use switchboard::agent::{AgentError, AgentEvent, Found, Limits, SessionContext};
 use switchboard::config::{AgentConfig, BackendKind, ModelFacts, ToolName};
 use switchboard::domain::history::Step;
 use switchboard::domain::session::ContextUse;
-use switchboard::domain::spending::{Limit, Price, Rules, Scope, Spent};
+use switchboard::domain::spending::{Most, Price, Reached, Whose};
 use switchboard::domain::talk::{Covers, Shortened, summary_told};
 
 use crate::chat_server::{ChatServer, Reply};
@@ -298,13 +298,14 @@ async fn daily_limit() {
     let mut config = settings(&server, None);
     config.openai.tools = vec![ToolName::ReadFile];
     config.openai.workdir = Some(folder.path().to_path_buf());
-    let rules = Rules {
-        session: Limit { tokens: Some(1_100), cost: None },
-        ..Rules::none(chrono_tz::Europe::Berlin)
-    };
-    let spent = Spent { tokens: 1_000, cost: 0 };
-    let allowance = rules.allowance(&Scope::of(&session().key), spent, spent);
-    let play = Call { allowance: Some(allowance), ..Call::new("go") };
+    let (limits, mut asked) = Limits::channel();
+    let reached = Reached { whose: Whose::Session, most: Most::Tokens(1_100) };
+    tokio::spawn(async move {
+        for answer in [None, Some(reached)] {
+            asked.recv().await.unwrap().answer(answer);
+        }
+    });
+    let play = Call { limits: Some(limits), ..Call::new("go") };
     let played = play.play(&*build(&config)).await;
     assert_eq!(played.end, Ok(()));
     let done = played.events.iter().filter(|event| matches!(event, AgentEvent::ToolResult { ok: true, .. }));

@@ -25,6 +25,7 @@ pub fn tests() -> Vec<Trial> {
         real("openai_pieces_may_be_cut_anywhere", reads_cut_pieces),
         real("openai_takes_an_answer_that_is_not_streamed", takes_a_document),
         real("openai_counts_usage_once_though_it_is_told_often", counts_usage_once),
+        real("openai_estimates_what_an_answer_took_where_the_server_does_not_tell", estimates_usage),
         real("openai_done_without_a_finish_reason_ends_an_answer", done_is_enough),
         real("openai_finish_reason_without_done_ends_an_answer", finish_is_enough),
         real("openai_stream_without_an_end_is_a_failure", no_end_is_a_failure),
@@ -201,6 +202,19 @@ async fn takes_a_document() {
         let (played, _server) = ask([reply]).await;
         assert_eq!(played.end, Ok(()));
         assert_eq!(played.text(), "Hello\nworld");
+    }
+}
+
+async fn estimates_usage() {
+    let half = r#"{"choices":[{"delta":{"content":"seven halves of a character a token"}}]}"#;
+    let whole = [half, r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#];
+    for pieces in [&whole[..], &whole[..1]] {
+        let (played, _server) = ask([Reply::events(pieces)]).await;
+        let used = played.events.iter().find_map(|event| match event {
+            AgentEvent::Usage(used) => Some((used.input > 0, used.output)),
+            _ => None,
+        });
+        assert_eq!(used, Some((true, 10)), "{pieces:?}");
     }
 }
 

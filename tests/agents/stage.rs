@@ -10,7 +10,7 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use switchboard::agent::{
     self, AgentEnds, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing,
-    EngineEnds, Handle, Jobs, Kept, SessionContext, Turn, lines,
+    EngineEnds, Handle, Jobs, Kept, Limits, SessionContext, Turn, lines,
 };
 use switchboard::config::{
     AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
@@ -21,7 +21,6 @@ use switchboard::domain::approval::{Decision, Policy, Question};
 use switchboard::domain::history::{Asker, Step};
 use switchboard::domain::id::{ItemId, SessionId, SessionKey, TurnId};
 use switchboard::domain::session::AgentSession;
-use switchboard::domain::spending::Allowance;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -176,7 +175,7 @@ pub struct Call {
     pub background: Option<BackgroundCalls>,
     pub doing: Option<Doing>,
     /// What the turn may use.
-    pub allowance: Option<Allowance>,
+    pub limits: Option<Limits>,
     /// Where it has scheduled tasks made; else nobody makes any.
     pub jobs: Option<Jobs>,
     /// Where it waits until what it has told is kept; else all of it is.
@@ -199,7 +198,7 @@ impl Call {
             approvals: None,
             background: None,
             doing: None,
-            allowance: None,
+            limits: None,
             jobs: None,
             kept: None,
             secrets: Secrets::default(),
@@ -304,6 +303,7 @@ impl Call {
             approvals: self.approvals.unwrap_or(unheard.approvals),
             background: self.background.unwrap_or(unheard.background),
             jobs: self.jobs.unwrap_or(unheard.jobs),
+            limits: self.limits.unwrap_or(unheard.limits),
             doing: self.doing.unwrap_or(unheard.doing),
         };
         Turn {
@@ -312,7 +312,6 @@ impl Call {
             id: TurnId(7),
             history: self.history,
             message: self.message,
-            allowance: self.allowance,
             asked_by: self.asked_by,
             began_at: instant(),
         }

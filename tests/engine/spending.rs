@@ -8,9 +8,10 @@ use switchboard::domain::api::{Answer, JobState, Query, Reply};
 use switchboard::domain::cron::{ExecutionState, JobEvent};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::session::{HoldReason, SessionState, Usage};
-use switchboard::domain::spending::{Limit, Spent};
+use switchboard::domain::spending::Limit;
 
 use crate::cron::{job, world_set_up};
+use crate::support::scripted::Played;
 use crate::support::world::{Setup, World};
 
 fn tokens(most: u64) -> Limit {
@@ -162,16 +163,46 @@ async fn a_day_with_a_clock_change_ends_at_its_own_midnight() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_is_told_what_it_may_use() {
-    let mut world = World::new(session_tokens(100)).await;
+async fn a_turn_is_told_that_a_limit_is_reached_by_what_it_and_all_others_have_used_so_far() {
+    let all = tokens(100);
+    let spending = SpendingConfig { all, ..SpendingConfig::default() };
+    let world = World::new(Setup { spending, ..Setup::default() }).await;
+    let mut turns = Vec::new();
+    for (session, text) in [("a", "one"), ("b", "two")] {
+        world.send(session, text).await;
+        turns.push(world.turn_for(text).await);
+    }
+    for (turn, reached) in turns.iter_mut().zip([false, true]) {
+        uses_and_acts(turn, 60).await;
+        assert_eq!(turn.limits.ask(()).await.is_some(), reached);
+    }
+    for turn in turns {
+        turn.answer("done").await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_turn_used_that_a_crash_cut_counts() {
+    let world = World::new(session_tokens(100)).await;
     world.send("s", "one").await;
-    answer(&mut world, "one", 60, 0).await;
-    world.send("s", "two").await;
-    let turn = world.turn_for("two").await;
-    let allowance = turn.allowance.unwrap();
-    assert_eq!(allowance.reached(Spent { tokens: 39, cost: 0 }), None);
-    assert!(allowance.reached(Spent { tokens: 40, cost: 0 }).is_some());
-    turn.answer("done").await;
+    let mut turn = world.turn_for("one").await;
+    uses_and_acts(&mut turn, 60).await;
+    let mut world = world.copy(session_tokens(100)).await;
+    assert_eq!(world.row("s").await.session.usage.input, 60);
+    let resumed = world.agent.next_turn().await;
+    resumed.emit(AgentEvent::Usage(Usage { input: 40, ..Usage::default() })).await;
+    resumed.answer("done").await;
+    world.turn_ended().await;
+    assert_eq!(world.row("s").await.session.usage.input, 100);
+    assert_eq!(world.row("s").await.state, SessionState::Held);
+}
+
+/// An agent tells what it used, and calls a tool, which acts only when both are kept.
+async fn uses_and_acts(turn: &mut Played, input: u64) {
+    turn.emit(AgentEvent::Usage(Usage { input, ..Usage::default() })).await;
+    let (call, name, arguments) = ("c1".to_owned(), "ls".to_owned(), "{}".to_owned());
+    turn.emit(AgentEvent::ToolCall { call, name, arguments }).await;
+    turn.kept.up_to(1).await.unwrap();
 }
 
 fn job_tokens(most: u64) -> Setup {

@@ -10,7 +10,6 @@ use switchboard::domain::id::{ItemId, RunId, SessionId, SessionKey, TurnId};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, PutBack, Source};
 use switchboard::domain::recovery::{FoundReceipt, Limits};
 use switchboard::domain::reset::{Notice, ResetMode, ResetPolicy, ResetRule};
-use switchboard::domain::session::Usage;
 use switchboard::domain::spending::Rules;
 use switchboard::domain::turn::{Outcome, TurnEnd};
 use switchboard::store::{Defaults, NewMessage, NewRun};
@@ -97,7 +96,6 @@ pub(crate) fn end(turn: TurnId, outcome: Outcome, seconds: i64) -> TurnEnd {
         turn,
         outcome,
         tail: Vec::new(),
-        usage: Usage::default(),
         context: None,
         model: None,
         steered: Vec::new(),

@@ -26,7 +26,7 @@ use switchboard::domain::marker::Clearing;
 use switchboard::domain::queue::{Gate, Refusal};
 use switchboard::domain::schedule::Schedule;
 use switchboard::domain::session::{Beginning, EndReason};
-use switchboard::domain::spending::{Scope, Spent};
+use switchboard::domain::spending::Scope;
 use switchboard::domain::turn::{Begun, TurnState};
 use switchboard::store::*;
 
@@ -988,8 +988,7 @@ impl Model {
     /// A run that a daily limit holds says so; one that an operator asked for lets its job go for the day.
     fn may_spend(&mut self, run: &Execution, at: Time) -> bool {
         let scope = Scope::Job(run.job.clone());
-        let allowance = self.allowance_of(&scope, at);
-        let Some(reached) = allowance.and_then(|allowance| allowance.reached(Spent::default())) else {
+        let Some(reached) = self.reached(&scope, at) else {
             return true;
         };
         if run.slots.is_none() {

@@ -41,7 +41,7 @@ use switchboard::domain::reset::{
 use switchboard::domain::session::{
     AgentSession, Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
-use switchboard::domain::spending::{ALL, Allowance, Rules, Scope, Spent, SpentHold};
+use switchboard::domain::spending::{ALL, Reached, Rules, Scope, Spent, SpentHold};
 use switchboard::domain::turn::{Begun, Outcome, Output, Reach, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
     Accepted, Counts, Defaults, LeftBehind, NewApproval, NewBackground, NewGate, NewMessage, NewRun, Opened,
@@ -956,12 +956,12 @@ impl Model {
         }
     }
 
-    pub(crate) fn allowance_of(&self, scope: &Scope, at: Time) -> Option<Allowance> {
+    pub(crate) fn reached(&self, scope: &Scope, at: Time) -> Option<Reached> {
         let rules = self.rules.filter(|rules| !rules.are_off())?;
         let of =
             |scope: String| self.spent.get(&(rules.day(at).to_string(), scope)).copied().unwrap_or_default();
         let ((own, let_go), (all, _)) = (of(scope.word()), of(ALL.to_owned()));
-        (!let_go).then(|| rules.allowance(scope, own, all))
+        if let_go { None } else { rules.reached(scope, own, all) }
     }
 
     pub(crate) fn let_go(&mut self, scope: &Scope, at: Time) {
@@ -974,7 +974,7 @@ impl Model {
         let kept = self.kept(session);
         let Some(rules) = self.rules.filter(|_| kept.session.ended.is_none()) else { return };
         let scope = Scope::of(&kept.session.key);
-        let reached = self.allowance_of(&scope, at).and_then(|allowance| allowance.reached(Spent::default()));
+        let reached = self.reached(&scope, at);
         let until = rules.next_day(at);
         let before = kept.session.spent;
         let waiting = self.waiting(session).len();
@@ -1063,6 +1063,13 @@ impl Model {
             match part {
                 Output::Text { text } => self.say(&session, id, text, StreamOf::Answer, at),
                 Output::Reasoning { text } => self.say(&session, id, text, StreamOf::Reasoning, at),
+                Output::Used(usage) => {
+                    self.turn_mut(id).usage.add(usage);
+                    let session = &mut self.kept_mut(&session).session;
+                    session.usage.add(usage);
+                    let key = session.key.clone();
+                    self.spend(&key, usage, at);
+                }
                 Output::Plan(plan) => {
                     let plan_of =
                         |entry: &&mut Entry| entry.turn == id && matches!(entry.body, Body::Plan(_));
@@ -1747,9 +1754,7 @@ impl Transitions for Model {
         {
             self.unmark(&session, Clearing::FinishedInDrain, end.at);
         }
-        self.turn_mut(end.turn).usage = end.usage;
         let kept = self.kept_mut(&session);
-        kept.session.usage.add(&end.usage);
         kept.session.context = end.context.or(kept.session.context);
         kept.session.model = end.model.clone().or(kept.session.model.take());
         kept.session.last_activity_at = end.at;
@@ -1781,8 +1786,6 @@ impl Transitions for Model {
                 self.release(&session, "the backend, which works again", end.at);
             }
         }
-        let key = self.kept(&session).session.key.clone();
-        self.spend(&key, &end.usage, end.at);
         self.judge_spending(&session, OTHER_LIMITS, end.at);
         self.begin_next(&session, end.at);
         self.write_our_state(&session, Writing::Facts, end.at);
@@ -2677,8 +2680,8 @@ impl Queries for Model {
         Ok(self.summaries.get(&session.to_string()).map(|(_, summary)| summary.clone()))
     }
 
-    fn allowance(&self, key: &SessionKey, at: Time) -> Result<Option<Allowance>> {
-        Ok(self.allowance_of(&Scope::of(key), at))
+    fn limit_reached(&self, session: &SessionId, at: Time) -> Result<Option<Reached>> {
+        Ok(self.reached(&Scope::of(&self.kept(session).session.key), at))
     }
 
     fn item(&self, id: ItemId) -> Result<Option<Item>> {

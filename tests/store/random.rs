@@ -128,6 +128,7 @@ fn output() -> impl Strategy<Value = Vec<Output>> {
             ok,
             output,
         }),
+        2 => (0..9_u64).prop_map(|n| Output::Used(Usage { input: n, output: 5, cost: 7, ..Usage::default() })),
         1 => (0..4_usize, 0..3_usize).prop_map(|(results, calls)| Output::Shortened {
             results,
             summary: (calls > 0).then(|| (Reach::Calls(calls), format!("{calls} calls in short"))),
@@ -427,7 +428,6 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
                     turn,
                     outcome: outcome.clone(),
                     tail: tail.clone(),
-                    usage: Usage { input: 3, output: 5, cost: 7, ..Usage::default() },
                     context: context_use(*taken),
                     model: did_anything.then(|| "m".to_owned()),
                     steered: c
@@ -733,7 +733,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         all.push(format!("{page:#?}"));
         all.push(format!("{:?}", queries.summary(session)?));
         if let Some(row) = queries.session(session)? {
-            all.push(format!("{:?}", queries.allowance(&row.session.key, at(0))?));
+            all.push(format!("{:?}", queries.limit_reached(&row.session.id, at(0))?));
         }
         all.push(format!("{:#?}", queries.events(EventPage::Newest, Level::Info, Some(session), 4)?));
     }

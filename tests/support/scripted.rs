@@ -8,13 +8,12 @@ use std::sync::{Arc, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use switchboard::agent::{
-    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept,
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept, Limits,
     SessionContext, Turn,
 };
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
 use switchboard::domain::session::AgentSession;
-use switchboard::domain::spending::Allowance;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -60,7 +59,7 @@ pub struct Played {
     /// Which handle runs it, counted from 1 in the order they were opened.
     pub handle: usize,
     /// What it may use before a daily limit is reached.
-    pub allowance: Option<Allowance>,
+    pub limits: Limits,
     /// Where the turn asks a person.
     pub approvals: Approvals,
     /// Where the turn asks for background processes.
@@ -271,7 +270,7 @@ impl Handle for ScriptedHandle {
             message: turn.message,
             history: turn.history,
             handle: self.number,
-            allowance: turn.allowance,
+            limits: turn.engine.limits,
             approvals: turn.engine.approvals,
             background: turn.engine.background,
             doing: turn.engine.doing,

@@ -17,6 +17,7 @@ use super::trouble::{self, Trouble};
 use crate::agent::AgentEvent;
 use crate::config::OpenAiConfig;
 use crate::domain::session::Usage;
+use crate::domain::talk::tokens_of;
 
 /// How long the use of tokens may follow a finished answer.
 const AFTERWORD: Duration = Duration::from_secs(5);
@@ -36,7 +37,8 @@ pub(super) struct Answer {
     pub(super) usage: Option<Usage>,
 }
 
-/// Passes the words of an answer on as they come, and decides whether it came to its end.
+/// Passes the words of an answer on as they come, and decides whether it came to its end. Where the server
+/// does not tell what it took, that is estimated, from about how many tokens were `asked` and what was heard.
 ///
 /// # Errors
 /// Where the server did not end it or told of a failure. Passing only while nothing of the answer
@@ -46,14 +48,16 @@ pub(super) async fn pass_on(
     config: &OpenAiConfig,
     key: Option<&Key>,
     response: Response,
+    asked: u64,
     output: &mpsc::Sender<AgentEvent>,
 ) -> Result<Answer, Trouble> {
     let mut listener = Listener { server, config, key, output, heard: Heard::default() };
     let end = listener.listen(lines::events(response, config.stall_timeout)).await;
-    if let Some(usage) = &mut listener.heard.usage {
-        usage.cost = config.facts.price.of(usage);
-        let usage = *usage;
-        listener.tell(AgentEvent::Usage(usage)).await;
+    let heard = &listener.heard;
+    let took = heard.usage.or((end.is_ok() || heard.anything()).then(|| heard.estimate(asked)));
+    if let Some(usage) = took {
+        let cost = config.facts.price.of(&usage);
+        listener.tell(AgentEvent::Usage(Usage { cost, ..usage })).await;
     }
     let heard = listener.heard;
     match end {
@@ -78,7 +82,8 @@ struct Listener<'a> {
 #[derive(Default)]
 struct Heard {
     text: String,
-    reasoning: bool,
+    /// About how many tokens of reasoning.
+    reasoning: u64,
     model: bool,
     calls: Calls,
     /// Why the model stopped.
@@ -89,7 +94,12 @@ struct Heard {
 
 impl Heard {
     fn anything(&self) -> bool {
-        self.reasoning || !self.text.is_empty()
+        self.reasoning > 0 || !self.text.is_empty()
+    }
+
+    fn estimate(&self, asked: u64) -> Usage {
+        let output = self.reasoning + tokens_of(&self.text) + self.calls.tokens();
+        Usage { input: asked, output, ..Usage::default() }
     }
 }
 
@@ -151,7 +161,7 @@ impl Listener<'_> {
             self.tell(AgentEvent::Model(named.unwrap_or_else(|| self.config.model.clone()))).await;
         }
         if !chunk.reasoning.is_empty() {
-            self.heard.reasoning = true;
+            self.heard.reasoning += tokens_of(&chunk.reasoning);
             self.tell(AgentEvent::Reasoning(chunk.reasoning)).await;
         }
         if !chunk.text.is_empty() {

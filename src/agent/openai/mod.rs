@@ -199,6 +199,6 @@ impl Connection {
         if !response.status().is_success() {
             return Err(trouble::refused(&self.server, &self.config, key, response).await);
         }
-        answer::pass_on(&self.server, &self.config, key, response, output).await
+        answer::pass_on(&self.server, &self.config, key, response, body.tokens, output).await
     }
 }

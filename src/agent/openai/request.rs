@@ -20,6 +20,9 @@ pub(super) struct Body<'a> {
     tools: &'a [Offered],
     stream: bool,
     stream_options: StreamOptions,
+    /// About how many tokens it takes.
+    #[serde(skip)]
+    pub(super) tokens: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -30,12 +33,14 @@ struct StreamOptions {
 impl<'a> Body<'a> {
     /// Asks for the next message of a talk, in which the model may call these tools.
     pub(super) fn new(config: &'a OpenAiConfig, messages: &'a [Message], tools: &'a [Offered]) -> Self {
+        let tokens = messages.iter().map(Message::tokens).chain(tools.iter().map(Offered::tokens)).sum();
         Self {
             model: &config.model,
             messages: messages.iter().map(Sent::from).collect(),
             tools,
             stream: true,
             stream_options: StreamOptions { include_usage: true },
+            tokens,
         }
     }
 }

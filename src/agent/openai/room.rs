@@ -94,7 +94,6 @@ impl Steps<'_> {
         let messages = [Message::System { text: RULES.to_owned() }, Message::User { text: transcript }];
         let body = Body::new(&self.connection.config, &messages, &[]);
         let answer = self.ask_aside(&body).await.map_err(Trouble::why)?;
-        self.used.add(&answer.usage.unwrap_or_default());
         if let Some(cut) = cut(&answer.finish) {
             return Err(format!("it was cut: {cut}"));
         }

@@ -15,7 +15,6 @@ use crate::agent::tools::Tools;
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::event::excerpt;
 use crate::domain::session::{ContextUse, Usage};
-use crate::domain::spending::Spent;
 use crate::domain::talk::Talk;
 
 /// Takes the steps of a turn. Each request that fails is repeated by itself, so no call is carried
@@ -33,10 +32,9 @@ pub(super) async fn take(
     let key = connection.keys.read()?;
     let history = std::mem::take(&mut turn.history);
     let talk = Talk::new(connection.config.system_prompt.as_deref(), history, &turn.message);
-    let (ids, said, used) = (HashSet::new(), Said::Nothing, Usage::default());
+    let (ids, said) = (HashSet::new(), Said::Nothing);
     let (gave_up, told) = (false, 0);
-    let steps =
-        Steps { connection, tools, turn, key, output, talk, measured, used, gave_up, told, ids, said };
+    let steps = Steps { connection, tools, turn, key, output, talk, measured, gave_up, told, ids, said };
     steps.take().await
 }
 
@@ -49,8 +47,6 @@ pub(super) struct Steps<'a> {
     pub(super) talk: Talk,
     /// What the last request took.
     pub(super) measured: &'a mut Option<Measured>,
-    /// What the turn has used so far.
-    pub(super) used: Usage,
     /// Whether a summary could not be made in this turn: it is not tried again.
     pub(super) gave_up: bool,
     /// How many steps of the turn are told so far.
@@ -81,9 +77,7 @@ impl Steps<'_> {
                 return self.close(&answer).await;
             }
             self.carry_out(answer).await?;
-            if let Some(reached) =
-                self.turn.allowance.and_then(|allowance| allowance.reached(Spent::from(&self.used)))
-            {
+            if let Some(reached) = self.turn.engine.limits.ask(()).await {
                 let words =
                     format!("\n[held: {} is reached; what is not done is left as it is]", reached.words());
                 self.tell(AgentEvent::Text(words)).await;
@@ -123,10 +117,9 @@ impl Steps<'_> {
     }
 
     async fn ask_once(&mut self, offered: &[Offered]) -> Result<Answer, Trouble> {
-        let estimate = self.estimate(offered);
         let body = Body::new(&self.connection.config, self.talk.messages(), offered);
+        let estimate = body.tokens;
         let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
-        self.used.add(&answer.usage.unwrap_or_default());
         if let Some(Usage { input: tokens @ 1.., .. }) = answer.usage {
             *self.measured = Some(Measured { tokens, estimate });
             self.tell(AgentEvent::Context(ContextUse { tokens, window: self.connection.window_told() }))

@@ -90,7 +90,7 @@ async fn play(
     if let Some(Act::Fail) = asked.acts.first() {
         return Err(failure());
     }
-    let AgentEnds { steer, kept, approvals, background, doing, jobs, children: _ } = turn.engine;
+    let AgentEnds { steer, kept, approvals, background, doing, jobs, children: _, limits: _ } = turn.engine;
     let scene = Scene {
         asked_by: turn.asked_by,
         told,

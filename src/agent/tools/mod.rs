@@ -187,7 +187,6 @@ mod tests {
     /// A turn in which nobody answers.
     fn turn() -> Turn {
         Turn {
-            allowance: None,
             id: TurnId(1),
             history: Vec::new(),
             message: String::new(),

@@ -155,12 +155,6 @@ pub struct SpentHold {
     pub until: Time,
 }
 
-/// What a turn may still use before a limit is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
-    left: [(Spent, Limit, Whose); 2],
-}
-
 impl Rules {
     /// No limits.
     pub fn none(zone: Tz) -> Self {
@@ -185,21 +179,13 @@ impl Rules {
         days.take(3).find_map(begins).filter(|begins| *begins > at).unwrap_or(at + chrono::TimeDelta::days(1))
     }
 
-    /// What may still be used in a scope, where so much was used today in it and in everything.
-    pub fn allowance(&self, scope: &Scope, own: Spent, all: Spent) -> Allowance {
+    /// The limit that a scope has reached, where so much was used today in it and in everything.
+    pub fn reached(&self, scope: &Scope, own: Spent, all: Spent) -> Option<Reached> {
         let (limit, whose) = scope.limit(self);
-        Allowance { left: [(own, limit, whose), (all, self.all, Whose::All)] }
-    }
-}
-
-impl Allowance {
-    /// The limit that is reached when so much more is used.
-    pub fn reached(&self, more: Spent) -> Option<Reached> {
-        self.left.iter().find_map(|(spent, limit, whose)| {
-            let tokens = limit.tokens.filter(|most| spent.tokens.saturating_add(more.tokens) >= *most);
-            let cost = limit.cost.filter(|most| spent.cost.saturating_add(more.cost) >= *most);
-            let most = tokens.map(Most::Tokens).or(cost.map(Most::Cost))?;
-            Some(Reached { whose: *whose, most })
+        [(own, limit, whose), (all, self.all, Whose::All)].into_iter().find_map(|(spent, limit, whose)| {
+            let tokens = limit.tokens.filter(|most| spent.tokens >= *most).map(Most::Tokens);
+            let cost = limit.cost.filter(|most| spent.cost >= *most).map(Most::Cost);
+            Some(Reached { whose, most: tokens.or(cost)? })
         })
     }
 }
@@ -224,14 +210,11 @@ mod tests {
         let scope = Scope::of(&SessionKey::console());
         let of = |own, all| {
             let spent = |tokens| Spent { tokens, cost: 0 };
-            rules.allowance(&scope, spent(own), spent(all)).reached(Spent::default())
+            rules.reached(&scope, spent(own), spent(all))
         };
         assert_eq!(of(99, 999), None);
         assert_eq!(of(100, 100), Some(Reached { whose: Whose::Session, most: Most::Tokens(100) }));
         assert_eq!(of(0, 1_000), Some(Reached { whose: Whose::All, most: Most::Tokens(1_000) }));
-        let allowance = rules.allowance(&scope, Spent { tokens: 90, cost: 0 }, Spent::default());
-        assert_eq!(allowance.reached(Spent { tokens: 9, cost: 0 }), None);
-        assert!(allowance.reached(Spent { tokens: 10, cost: 0 }).is_some());
     }
 
     #[test]
@@ -239,11 +222,7 @@ mod tests {
         let limit = Limit { tokens: None, cost: Some(2_500_000) };
         let rules = Rules { all: limit, ..Rules::none(BERLIN) };
         let spent = |cost| Spent { tokens: 9_999, cost };
-        let reached = |cost| {
-            rules
-                .allowance(&Scope::of(&SessionKey::console()), spent(cost), spent(cost))
-                .reached(Spent::default())
-        };
+        let reached = |cost| rules.reached(&Scope::of(&SessionKey::console()), spent(cost), spent(cost));
         assert_eq!(reached(2_499_999), None);
         let words = reached(2_500_000).unwrap().words();
         assert_eq!(words, "the daily limit of 2.50 of everything together (spending.all_cost)");
@@ -254,8 +233,8 @@ mod tests {
         let key: SessionKey = "agent:main:cron:job:nightly".parse().unwrap();
         assert_eq!(Scope::of(&key).word(), "job:nightly");
         let rules = Rules { job: tokens(1), ..Rules::none(BERLIN) };
-        let reached = rules.allowance(&Scope::of(&key), Spent { tokens: 1, cost: 0 }, Spent::default());
-        assert_eq!(reached.reached(Spent::default()).map(|reached| reached.whose), Some(Whose::Job));
+        let reached = rules.reached(&Scope::of(&key), Spent { tokens: 1, cost: 0 }, Spent::default());
+        assert_eq!(reached.map(|reached| reached.whose), Some(Whose::Job));
         let console = Scope::of(&SessionKey::console());
         assert_eq!(console.word(), format!("session:{}", SessionKey::console()));
     }
@@ -286,6 +265,6 @@ mod tests {
         let rules = Rules::none(BERLIN);
         assert!(rules.are_off());
         let all = Spent { tokens: u64::MAX, cost: u64::MAX };
-        assert_eq!(rules.allowance(&Scope::of(&SessionKey::console()), all, all).reached(all), None);
+        assert_eq!(rules.reached(&Scope::of(&SessionKey::console()), all, all), None);
     }
 }

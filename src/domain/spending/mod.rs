@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::session::Usage;
 
-pub use limits::{ALL, Allowance, Limit, Most, Reached, Rules, Scope, Spent, SpentHold, Whose};
+pub use limits::{ALL, Limit, Most, Reached, Rules, Scope, Spent, SpentHold, Whose};
 
 /// An amount of money, in millionths.
 pub type Millionths = u64;

@@ -139,7 +139,7 @@ impl Talk {
 
 impl Message {
     /// About how many tokens it takes.
-    fn tokens(&self) -> u64 {
+    pub fn tokens(&self) -> u64 {
         /// What stands around every message.
         const FRAME: u64 = 4;
         let inside = match self {

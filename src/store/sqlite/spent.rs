@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::columns::kept_json;
 use super::sql;
 use crate::domain::Time;
-use crate::domain::spending::{ALL, Allowance, Rules, Scope, Spent};
+use crate::domain::spending::{ALL, Reached, Rules, Scope, Spent};
 use crate::store::Result;
 
 /// The limits of the run; none before the first that had any say.
@@ -13,13 +13,13 @@ pub(super) fn rules(connection: &Connection) -> Result<Option<Rules>> {
     sql::only(connection, "SELECT spending FROM house", (), |row| kept_json(row, "spending"))
 }
 
-/// What a scope may still use today; none where it was let go for the day, or there are no limits.
-pub(super) fn allowance(
+/// The limit that a scope has reached; none where it was let go for the day, or there are no limits.
+pub(super) fn reached(
     connection: &Connection,
     rules: &Rules,
     scope: &Scope,
     at: Time,
-) -> Result<Option<Allowance>> {
+) -> Result<Option<Reached>> {
     if rules.are_off() {
         return Ok(None);
     }
@@ -34,5 +34,5 @@ pub(super) fn allowance(
     };
     let (own, let_go) = of(&scope.word())?.unwrap_or_default();
     let (all, _) = of(ALL)?.unwrap_or_default();
-    Ok((!let_go).then(|| rules.allowance(scope, own, all)))
+    Ok(if let_go { None } else { rules.reached(scope, own, all) })
 }

@@ -37,7 +37,7 @@ use crate::domain::history::{Entry, Summary};
 use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Item;
-use crate::domain::spending::{Allowance, Scope};
+use crate::domain::spending::{Reached, Scope};
 use crate::store::{Counts, Queries, Result};
 
 /// Reads what is committed.
@@ -125,9 +125,12 @@ impl Queries for Reader<'_> {
         self.summary(session)
     }
 
-    fn allowance(&self, key: &SessionKey, at: Time) -> Result<Option<Allowance>> {
+    fn limit_reached(&self, session: &SessionId, at: Time) -> Result<Option<Reached>> {
         let Some(rules) = spent::rules(self.connection)? else { return Ok(None) };
-        spent::allowance(self.connection, &rules, &Scope::of(key), at)
+        let key: Option<SessionKey> =
+            self.first("SELECT key FROM sessions WHERE id = ?1", (session,), |row| row.get(0))?;
+        let Some(key) = key else { return Ok(None) };
+        spent::reached(self.connection, &rules, &Scope::of(&key), at)
     }
 
     fn item(&self, id: ItemId) -> Result<Option<Item>> {

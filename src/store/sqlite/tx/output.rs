@@ -8,6 +8,7 @@ use crate::domain::Time;
 use crate::domain::event::{EventKind, Middle};
 use crate::domain::id::{MessageId, TurnId};
 use crate::domain::plan::Plan;
+use crate::domain::session::Usage;
 use crate::domain::turn::{Output, Reach, TurnState};
 use crate::store::Result;
 
@@ -69,6 +70,7 @@ impl Tx<'_> {
                 Output::ToolResult { call, ok, output } => {
                     self.keep_result(standing, turn, call, *ok, output, at)?;
                 }
+                Output::Used(usage) => self.count_use(standing, turn, usage, at)?,
                 Output::Shortened { results, summary, before, after } => {
                     if let Some((reach, text)) = summary {
                         self.keep_summary(standing, turn, *reach, text, at)?;
@@ -81,6 +83,20 @@ impl Tx<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds what a turn has used to its own sums, its session's and those of the day.
+    fn count_use(&mut self, standing: &mut Standing, turn: TurnId, usage: &Usage, at: Time) -> Result<()> {
+        self.execute(
+            "UPDATE turns SET
+                 input_tokens = input_tokens + ?2, output_tokens = output_tokens + ?3,
+                 cache_read_tokens = cache_read_tokens + ?4, cache_write_tokens = cache_write_tokens + ?5,
+                 cost = cost + ?6
+             WHERE id = ?1",
+            (turn, usage.input, usage.output, usage.cache_read, usage.cache_write, usage.cost),
+        )?;
+        standing.gained.usage.add(usage);
+        self.spend(&standing.key, usage, at)
     }
 
     fn append_words(

@@ -10,7 +10,7 @@ use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::marker::Marker;
 use crate::domain::queue::Gate;
 use crate::domain::session::{Hold, HoldReason, Usage};
-use crate::domain::spending::{ALL, Reached, Rules, Scope, Spent, SpentHold};
+use crate::domain::spending::{ALL, Rules, Scope, Spent, SpentHold};
 use crate::store::Result;
 
 /// How many days the sums of are kept.
@@ -44,12 +44,6 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The limit that a scope has reached, if one is.
-    pub(super) fn reached(&self, rules: &Rules, scope: &Scope, at: Time) -> Result<Option<Reached>> {
-        let allowance = spent::allowance(self.connection, rules, scope, at)?;
-        Ok(allowance.and_then(|allowance| allowance.reached(Spent::default())))
-    }
-
     /// Lets a scope go for the day, whatever its limits.
     pub(super) fn let_go(&mut self, rules: &Rules, scope: &Scope, at: Time) -> Result<()> {
         self.execute(
@@ -67,23 +61,24 @@ impl Tx<'_> {
             return Ok(());
         }
         let Some(rules) = self.spending()? else { return Ok(()) };
-        let kind = match (standing.spent, self.reached(&rules, &Scope::of(&standing.key), at)?) {
-            (None, None) => return Ok(()),
-            (Some(held), Some(reached)) => {
-                standing.spent = Some(SpentHold { reached, until: rules.next_day(at), ..held });
-                return self.settle_alarm(standing, at);
-            }
-            (None, Some(reached)) => {
-                let held = SpentHold { reached, since: at, until: rules.next_day(at) };
-                standing.spent = Some(held);
-                EventKind::QueueHeld { hold: Hold::from(held), waiting: standing.waiting() }
-            }
-            (Some(held), None) => {
-                standing.spent = None;
-                let by = if at >= held.until { "the next day" } else { by };
-                EventKind::QueueReleased { reason: HoldReason::Spent, by: by.to_owned() }
-            }
-        };
+        let kind =
+            match (standing.spent, spent::reached(self.connection, &rules, &Scope::of(&standing.key), at)?) {
+                (None, None) => return Ok(()),
+                (Some(held), Some(reached)) => {
+                    standing.spent = Some(SpentHold { reached, until: rules.next_day(at), ..held });
+                    return self.settle_alarm(standing, at);
+                }
+                (None, Some(reached)) => {
+                    let held = SpentHold { reached, since: at, until: rules.next_day(at) };
+                    standing.spent = Some(held);
+                    EventKind::QueueHeld { hold: Hold::from(held), waiting: standing.waiting() }
+                }
+                (Some(held), None) => {
+                    standing.spent = None;
+                    let by = if at >= held.until { "the next day" } else { by };
+                    EventKind::QueueReleased { reason: HoldReason::Spent, by: by.to_owned() }
+                }
+            };
         self.tell_of(standing, kind, at)?;
         self.settle_alarm(standing, at)
     }

@@ -14,7 +14,6 @@ use crate::domain::conversation::Writing;
 use crate::domain::event::EventKind;
 use crate::domain::id::{ChatType, ItemId, KeyParts, SessionKey, TurnId};
 use crate::domain::queue::{ItemState, Lane, next};
-use crate::domain::session::Usage;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::Result;
 
@@ -138,8 +137,7 @@ impl Tx<'_> {
         let Some(mut standing) = self.standing_in(end.turn)? else { return Ok(false) };
         let Some(running) = standing.running else { return Ok(false) };
         self.append(&mut standing, end.turn, &end.tail, end.at)?;
-        self.end_turn(&mut standing, running, &end.outcome, &end.usage, end.model.as_deref(), end.at)?;
-        standing.gained.usage.add(&end.usage);
+        self.end_turn(&mut standing, running, &end.outcome, end.model.as_deref(), end.at)?;
         standing.gained.context = end.context;
         standing.gained.model.clone_from(&end.model);
         standing.gained.handle = end.handle;
@@ -156,7 +154,6 @@ impl Tx<'_> {
         self.settle_own_item(&mut standing, running, end)?;
         let resume = self.settle_marker(&mut standing, running, &end.outcome, end.at)?;
         self.judge_backend(&mut standing, end)?;
-        self.spend(&standing.key, &end.usage, end.at)?;
         self.judge_spending(&mut standing, OTHER_LIMITS, end.at)?;
         self.begin_next(&mut standing, end.at)?;
         self.save(&standing)?;
@@ -173,7 +170,6 @@ impl Tx<'_> {
         standing: &mut Standing,
         running: RunningTurn,
         outcome: &Outcome,
-        usage: &Usage,
         model: Option<&str>,
         at: Time,
     ) -> Result<()> {
@@ -191,8 +187,7 @@ impl Tx<'_> {
         };
         self.execute(
             "UPDATE turns SET state = ?2, ended_at = ?3, ended_seq = ?4, error = ?5, end_cause = ?6,
-                 input_tokens = ?7, output_tokens = ?8, cache_read_tokens = ?9, cache_write_tokens = ?10,
-                 model = ?11, last_message = ?12, cost = ?13
+                 model = ?7, last_message = ?8
              WHERE id = ?1",
             params![
                 running.turn,
@@ -201,13 +196,8 @@ impl Tx<'_> {
                 seq,
                 error,
                 cause,
-                usage.input,
-                usage.output,
-                usage.cache_read,
-                usage.cache_write,
                 model,
                 standing.last_message,
-                usage.cost,
             ],
         )?;
         standing.running = None;
@@ -222,7 +212,7 @@ impl Tx<'_> {
         cause: StopCause,
         at: Time,
     ) -> Result<()> {
-        self.end_turn(standing, running, &Outcome::Interrupted { cause }, &Usage::default(), None, at)?;
+        self.end_turn(standing, running, &Outcome::Interrupted { cause }, None, at)?;
         for item in self.steered_items(running.turn)?.into_iter().chain([running.item]) {
             self.settle(item, ItemState::Interrupted, Some(cause.words()))?;
         }

@@ -4,6 +4,7 @@ use rusqlite::params;
 
 use super::super::super::columns::{Millis, json};
 use super::super::super::executions::{self, executions_where};
+use super::super::super::spent;
 use super::super::Tx;
 use super::kept::Kept;
 use crate::domain::Time;
@@ -76,7 +77,7 @@ impl Tx<'_> {
     ) -> Result<bool> {
         let scope = Scope::Job(job.clone());
         let Some(rules) = self.spending()? else { return Ok(true) };
-        let Some(reached) = self.reached(&rules, &scope, at)? else { return Ok(true) };
+        let Some(reached) = spent::reached(self.connection, &rules, &scope, at)? else { return Ok(true) };
         if asked_for == AskedFor::ByOperator {
             self.let_go(&rules, &scope, at)?;
             return Ok(true);
