@@ -229,16 +229,20 @@ impl AgentEvent {
                     .collect(),
             }),
             Self::ToolCall { call, name, arguments } => {
-                Self::ToolCall { call, name, arguments: hide(arguments) }
+                Self::ToolCall { call: hide(call), name: hide(name), arguments: hide(arguments) }
             }
-            Self::ToolResult { call, ok, output } => Self::ToolResult { call, ok, output: hide(output) },
+            Self::ToolResult { call, ok, output } => {
+                Self::ToolResult { call: hide(call), ok, output: hide(output) }
+            }
             Self::Shortened(mut shortened) => {
                 shortened.summary = shortened.summary.map(|(covers, text)| (covers, hide(text)));
                 Self::Shortened(shortened)
             }
             Self::Notice(what) => Self::Notice(hide(what)),
             Self::Retrying { attempt, wait, why } => Self::Retrying { attempt, wait, why: hide(why) },
-            Self::Steered(_) | Self::Usage(_) | Self::Context(_) | Self::Model(_) | Self::Session(_) => self,
+            Self::Model(model) => Self::Model(hide(model)),
+            Self::Session(session) => Self::Session(AgentSession { id: hide(session.id), ..session }),
+            Self::Steered(_) | Self::Usage(_) | Self::Context(_) => self,
         }
     }
 }

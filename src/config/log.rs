@@ -39,11 +39,8 @@ pub struct LogGuard {
 /// Begins to log. Lines are written by threads of their own from bounded buffers: where a disk or a
 /// reader is too slow, lines are dropped rather than the program held up.
 pub fn start(home: &Home, config: &LogConfig, keys: &Keys, also: AlsoTo) -> Result<LogGuard, HomeError> {
-    let secrets = Secrets::read(keys);
-    let clean = |to: NonBlocking| {
-        let secrets = secrets.clone();
-        move || Clean { to: to.clone(), secrets: secrets.clone() }
-    };
+    Secrets::read(keys);
+    let clean = |to: NonBlocking| move || Clean { to: to.clone() };
     let mut files = DailyFiles { folder: home.logs(), keep: config.keep_files, open: None };
     files.today().map_err(|source| HomeError::of(&home.logs(), source))?;
     let lines = || NonBlockingBuilder::default().buffered_lines_limit(LINES_WAITING);
@@ -68,15 +65,15 @@ fn filter(level: Level) -> LevelFilter {
     }
 }
 
-/// Makes whatever is written harmless for the terminal that shows it, and takes keys out of it.
+/// Makes whatever is written harmless for the terminal that shows it, and takes the keys out of it that are known by
+/// then.
 struct Clean<W> {
     to: W,
-    secrets: Secrets,
 }
 
 impl<W: Write> Write for Clean<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let text = self.secrets.hide(String::from_utf8_lossy(bytes).into_owned());
+        let text = Secrets::known().hide(String::from_utf8_lossy(bytes).into_owned());
         self.to.write_all(many_lines(&text).as_bytes())?;
         Ok(bytes.len())
     }
@@ -161,10 +158,25 @@ mod tests {
         assert_eq!(today.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 
+    fn written(line: &str) -> String {
+        let mut clean = Clean { to: Vec::new() };
+        clean.write_all(line.as_bytes()).unwrap();
+        String::from_utf8(clean.to).unwrap()
+    }
+
     #[test]
     fn a_line_of_the_log_holds_no_control_sequence() {
-        let mut clean = Clean { to: Vec::new(), secrets: Secrets::default() };
-        clean.write_all("a \u{1b}[2J b \u{202e} c\n".as_bytes()).unwrap();
-        assert_eq!(String::from_utf8(clean.to).unwrap(), "a \u{241b}[2J b <U+202E> c\n");
+        assert_eq!(written("a \u{1b}[2J b \u{202e} c\n"), "a \u{241b}[2J b <U+202E> c\n");
+    }
+
+    #[test]
+    fn the_log_hides_what_a_turn_has_read_since_it_began() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let keys = Keys { files: vec![file.path().to_path_buf()], ..Keys::default() };
+        for key in ["canary-log-77c1", "canary-log-77c2"] {
+            std::fs::write(file.path(), key).unwrap();
+            Secrets::read(&keys);
+            assert_eq!(written(&format!("says {key}\n")), "says [the key]\n");
+        }
     }
 }

@@ -46,7 +46,8 @@ fn without_keys(question: Question, secrets: &Secrets) -> Question {
         Always::Offered { prefix } => Always::Offered { prefix: secrets.hide(prefix) },
         Always::NotOffered { why } => Always::NotOffered { why },
     };
-    Question { what: secrets.hide(question.what), always, ..question }
+    let Question { tool, what, folder, .. } = question;
+    Question { tool: secrets.hide(tool), what: secrets.hide(what), folder: secrets.hide(folder), always }
 }
 
 /// Keeps what an agent asks, and answers it when that is decided.

@@ -120,8 +120,9 @@ async fn start(
     let Settings { background: Place { keeper, .. }, keys, .. } = &shared.settings;
     let held = Held::start(keeper, folder, &keys.variables, session, turn);
     let held = held.map_err(|error| format!("the command was not run: {error}"))?;
-    let (folder, identity, at) = (folder.display().to_string(), held.identity().clone(), shared.now());
-    let new = NewBackground { turn, command, folder, identity, most };
+    let (secrets, identity, at) = (Secrets::known(), held.identity().clone(), shared.now());
+    let (told, folder) = (secrets.hide(command.clone()), secrets.hide(folder.display().to_string()));
+    let new = NewBackground { turn, command: told, folder, identity, most };
     let process = match shared.store.write(move |store| store.keep_background(&new, at)).await {
         Ok(process) => process,
         Err(error) => {
@@ -133,7 +134,7 @@ async fn start(
     make_room(shared, session).await;
     let log = shared.settings.background.log(&process);
     let watched = find_watched(&process);
-    if let Err(error) = held.go(&Orders::of(&process, log.clone())) {
+    if let Err(error) = held.go(&Orders::of(&process, command, log.clone(), &secrets)) {
         tracing::warn!(%session, %error, "a background process did not begin");
     }
     let number = process.number;
@@ -213,8 +214,7 @@ async fn with_output(
     most_chars: usize,
 ) -> Result<String, String> {
     let (log, words) = (shared.settings.background.log(process), process.words(shared.now()));
-    let keys = shared.settings.keys.clone();
-    let read = move || newest_lines(&log, most_chars).map(|text| Secrets::read(&keys).hide(text));
+    let read = move || newest_lines(&log, most_chars, &Secrets::known());
     let text = match tokio::task::spawn_blocking(read).await {
         Ok(Ok(text)) => text,
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => String::new(),

@@ -1,7 +1,7 @@
 //! What an agent tells, without the keys in it: also where one is told in pieces.
 
 use crate::agent::AgentEvent;
-use crate::config::Secrets;
+use crate::config::{Secrets, Stream};
 use crate::domain::api::StreamKind;
 
 /// Takes keys out of a turn's events. The end of a stream with which a key may begin is held back until more
@@ -9,7 +9,7 @@ use crate::domain::api::StreamKind;
 #[derive(Debug, Default)]
 pub(super) struct Hiding {
     secrets: Secrets,
-    held: Option<(StreamKind, String)>,
+    held: Option<(StreamKind, Stream)>,
 }
 
 impl Hiding {
@@ -18,20 +18,15 @@ impl Hiding {
     }
 
     /// What is hidden.
-    pub(super) fn secrets(&self) -> Secrets {
-        self.secrets.clone()
-    }
-
-    /// A whole text without keys.
-    pub(super) fn hide(&self, text: String) -> String {
-        self.secrets.hide(text)
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// What may be told now that this has come.
     pub(super) fn take(&mut self, event: AgentEvent) -> impl Iterator<Item = AgentEvent> + use<> {
         let (before, now) = match event {
-            AgentEvent::Text(text) => self.stream(StreamKind::Text, text),
-            AgentEvent::Reasoning(text) => self.stream(StreamKind::Reasoning, text),
+            AgentEvent::Text(text) => self.stream(StreamKind::Text, &text),
+            AgentEvent::Reasoning(text) => self.stream(StreamKind::Reasoning, &text),
             other => (self.rest(), Some(other.hide(&self.secrets))),
         };
         before.into_iter().chain(now)
@@ -39,42 +34,37 @@ impl Hiding {
 
     /// What was held back.
     pub(super) fn rest(&mut self) -> Option<AgentEvent> {
-        self.held.take().map(|(stream, text)| words(stream, text))
+        let (kind, mut stream) = self.held.take()?;
+        words(kind, stream.finish())
     }
 
-    fn stream(&mut self, stream: StreamKind, text: String) -> (Option<AgentEvent>, Option<AgentEvent>) {
-        let (before, begun) = match self.held.take() {
-            Some((held, begun)) if held == stream => (None, begun),
-            Some((held, begun)) => (Some(words(held, begun)), String::new()),
-            None => (None, String::new()),
-        };
-        let mut text = self.secrets.hide(begun + &text);
-        let rest = text.split_off(text.len() - self.secrets.begun_at_the_end_of(&text));
-        if !rest.is_empty() {
-            self.held = Some((stream, rest));
-        }
-        (before, (!text.is_empty()).then(|| words(stream, text)))
+    fn stream(&mut self, kind: StreamKind, text: &str) -> (Option<AgentEvent>, Option<AgentEvent>) {
+        let before =
+            if self.held.as_ref().is_some_and(|(held, _)| *held != kind) { self.rest() } else { None };
+        let (_, stream) = self.held.get_or_insert_with(|| (kind, self.secrets.stream()));
+        let now = words(kind, stream.push(text));
+        (before, now)
     }
 }
 
-fn words(stream: StreamKind, text: String) -> AgentEvent {
-    match stream {
+fn words(stream: StreamKind, text: String) -> Option<AgentEvent> {
+    if text.is_empty() {
+        return None;
+    }
+    Some(match stream {
         StreamKind::Text => AgentEvent::Text(text),
         StreamKind::Reasoning => AgentEvent::Reasoning(text),
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Keys;
 
     const KEY: &str = "sk-sk-canary";
 
     fn hiding() -> Hiding {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), KEY).unwrap();
-        Hiding::of(Secrets::read(&Keys { files: vec![file.path().to_path_buf()], ..Keys::default() }))
+        Hiding::of(Secrets::of([KEY.to_owned()]))
     }
 
     fn told(pieces: &[&str]) -> String {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinError, JoinHandle, spawn_blocking};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -86,14 +86,12 @@ enum Unprepared {
     Store(#[from] StoreError),
     #[error("{0}; /agent NAME chooses another for this session")]
     Agent(#[from] UnknownAgent),
-    #[error("the keys that must not be told could not be read: {0}")]
-    Keys(#[from] JoinError),
 }
 
 async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Prepared, Unprepared> {
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
-    let (zone, now, keys) = (shared.settings.timezone, shared.now(), shared.settings.keys.clone());
-    let secrets = spawn_blocking(move || Secrets::read(&keys)).await?;
+    let (zone, now) = (shared.settings.timezone, shared.now());
+    let secrets = Secrets::read_aside(shared.settings.keys.clone()).await;
     let (row, item, history, job, ended) = shared
         .store
         .read(move |queries| {
@@ -328,7 +326,7 @@ impl<'a> Work<'a> {
                 }
                 Some(child) = children.recv() => self.keep_child(child),
                 Some(question) = questions.recv() => {
-                    let (shared, secrets) = (Arc::clone(self.shared), self.hiding.secrets());
+                    let (shared, secrets) = (Arc::clone(self.shared), self.hiding.secrets().clone());
                     self.shared.tasks.spawn(approvals::ask(shared, self.begun.turn, question, secrets));
                 }
                 Some(call) = calls.recv() => {
@@ -348,7 +346,7 @@ impl<'a> Work<'a> {
 
     /// Shows what the running tool has written last.
     fn show(&self, written: String) {
-        let written = self.hiding.hide(written);
+        let written = self.hiding.secrets().hide_in_part(written);
         self.live.does(&written, self.shared.now());
         let Begun { turn, ref session, .. } = *self.begun;
         self.shared.tell(Update::Doing(Arc::new(api::Doing { session: session.clone(), turn, written })));
@@ -474,7 +472,7 @@ impl<'a> Work<'a> {
 
     /// Tells something about the turn, before it ends.
     fn tell(&mut self, what: &str) {
-        let text = self.hiding.hide(format!("turn {} {what}", self.begun.turn));
+        let text = self.hiding.secrets().hide(format!("turn {} {what}", self.begun.turn));
         self.told.push(self.note(EventKind::Notice { level: Level::Warn, text }));
     }
 
@@ -494,7 +492,7 @@ impl<'a> Work<'a> {
 
     async fn into_end(mut self, mut outcome: Outcome) -> TurnEnd {
         if let Outcome::Failed { error } = &mut outcome {
-            *error = self.hiding.hide(std::mem::take(error));
+            *error = self.hiding.secrets().hide(std::mem::take(error));
         }
         for told in std::mem::take(&mut self.told) {
             let _ = told.await;

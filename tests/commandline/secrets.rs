@@ -40,7 +40,7 @@ fn settings(place: &Place, server: &ChatServer) {
     fs::write(&file, OF_A_FILE).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let settings = format!(
-        "[agent]\nbackend = \"openai\"\napprovals.terminal = \"auto\"\n[agent.openai]\nbase_url = \"{}\"\n\
+        "[agent]\nbackend = \"openai\"\napprovals.terminal = \"auto\"\napprovals.schedule_task = \"auto\"\n[agent.openai]\nbase_url = \"{}\"\n\
          model = \"tiny\"\napi_key_env = \"WALRUS\"\n\
          [agents.other]\nopenai.api_key_env = \"UNSET\"\nopenai.api_key_file = \"{}\"\n",
         server.base_url(),
@@ -49,8 +49,14 @@ fn settings(place: &Place, server: &ChatServer) {
     place.write("config.toml", settings.as_bytes());
 }
 
-fn prints_its_environment(background: bool) -> Reply {
-    Reply::calls("c-1", "terminal", &json!({"command": ENVIRONMENT, "background": background}))
+fn runs(command: &str, background: bool) -> Reply {
+    Reply::calls("c-1", "terminal", &json!({"command": command, "background": background}))
+}
+
+/// A task that would carry a key into jobs.json.
+fn schedules_a_key() -> Reply {
+    let task = json!({"schedule": "@daily", "prompt": format!("Log in with {OF_A_FILE}."), "name": "Log in"});
+    Reply::calls("c-2", "schedule_task", &task)
 }
 
 fn refuses(key: &str) -> Reply {
@@ -74,9 +80,10 @@ fn screen(place: &Place) -> Vec<u8> {
 async fn a_key_is_in_no_store_log_output_export_or_screen_whatever_prints_or_echoes_it() {
     let place = Place::new();
     let replies = [
-        prints_its_environment(false),
+        runs(ENVIRONMENT, false),
         Reply::says("one"),
-        prints_its_environment(true),
+        runs(&format!("echo {OF_A_FILE}; {ENVIRONMENT}"), true),
+        schedules_a_key(),
         Reply::says("two"),
         refuses(OF_THE_ENVIRONMENT),
         refuses(OF_A_FILE),
@@ -99,15 +106,20 @@ async fn a_key_is_in_no_store_log_output_export_or_screen_whatever_prints_or_ech
     soon(|| place.done(&["processes"]).contains("exit 0").then_some(()));
     soon(|| place.done(&["cron", "list"]).contains("env").then_some(()));
     place.done(&["cron", "run", "env", "--wait"]);
-    for (request, key) in [(0, OF_THE_ENVIRONMENT), (5, OF_A_FILE)] {
-        assert!(server.requests()[request].head.contains(key), "the test proves nothing");
+    let requests = server.requests();
+    for (request, key) in [(0, OF_THE_ENVIRONMENT), (6, OF_A_FILE)] {
+        assert!(requests[request].head.contains(key), "the test proves nothing");
     }
+    let answer = requests[4].body["messages"].as_array().unwrap().last().unwrap().to_string();
+    assert!(answer.contains("a key of the settings stands in the task's text"), "{answer}");
 
     let export = place.done(&["send", "--conversation", "talk", "/export json"]);
     let events = place.done(&["events"]);
     assert!(events.contains("Incorrect API key provided: [the key]."), "{events}");
     shown += &[export, events, place.done(&["conversation", "show", "talk", "--json"])].concat();
-    shown += &place.done(&["processes", "--json"]);
+    let processes = place.done(&["processes", "--json"]);
+    assert!(processes.contains("echo [the key]; env"), "{processes}");
+    shown += &processes;
     let screen = screen(&place);
     engine.kill();
     for key in [OF_THE_ENVIRONMENT, OF_A_FILE, OF_OTHERS] {

@@ -165,3 +165,32 @@ async fn an_agent_makes_a_scheduled_task_by_the_way_of_every_new_job() {
     turn.answer("done").await;
     world.turn_ended().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_scheduled_task_with_a_key_in_it_is_refused_and_written_nowhere() {
+    const KEY: &str = "sk-canary-5822";
+    let world =
+        World::prepared(Setup::default(), |home| std::fs::write(home.join("key"), KEY).unwrap()).await;
+    world.send("s", "look every morning").await;
+    let turn = world.turn_for("look every morning").await;
+    let with = |change: fn(&mut Definition, String)| {
+        let mut job = job("look", "daily at 7am");
+        change(&mut job, format!("say {KEY}"));
+        job
+    };
+    let jobs = [
+        with(|job, text| job.prompt = Some(text)),
+        with(|job, text| job.name = Some(text)),
+        with(|job, text| job.script = Some(text)),
+        with(|job, text| job.skills = vec![text]),
+    ];
+    for job in jobs {
+        let refused = turn.jobs.ask(job).await.unwrap_err();
+        assert!(refused.contains("a key of the settings stands in the task's text"), "{refused}");
+        assert!(!refused.contains(KEY), "{refused}");
+    }
+    assert!(!world.path("jobs.json").exists());
+    assert!(
+        turn.jobs.ask(job("look", "daily at 7am")).await.unwrap().starts_with("scheduled task look is made")
+    );
+}

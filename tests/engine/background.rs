@@ -101,6 +101,31 @@ async fn a_process_is_kept_before_it_works_and_its_agent_is_answered_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_command_with_a_key_in_it_runs_as_it_was_meant_and_is_kept_and_told_without_it() {
+    const KEY: &str = "sk-canary-6933";
+    let mut world = World::prepared(Setup::default(), |home| fs::write(home.join("key"), KEY).unwrap()).await;
+    let first = turn(&world, "log in").await;
+    // Also where it is told in two pieces.
+    let command = format!("echo {KEY} > used; cat used; printf sk-can; sleep 0.2; cut -c7- used");
+    starts(&world, &first, &command).await.unwrap();
+    ended(&mut world).await;
+    assert_eq!(fs::read_to_string(world.path("used")).unwrap(), format!("{KEY}\n"));
+    let kept = processes(&world, "s").await.remove(0);
+    assert!(kept.command.starts_with("echo [the key] > used; "), "{}", kept.command);
+    let log = world.path("background").join(first.session.as_str()).join("1.log");
+    assert_eq!(fs::read_to_string(log).unwrap(), "[the key]\n[the key]\n");
+    let told = first.background.ask(BackgroundCall::Read(ProcessNumber(1))).await.unwrap();
+    assert!(told.contains("echo [the key] > used") && told.ends_with("\n[the key]\n[the key]"), "{told}");
+    first.answer("in").await;
+    world.turn_ended().await;
+    world.send("s", "and now?").await;
+    let second = world.agent.next_turn().await;
+    let all = format!("{:?} {}", world.events().await, second.message);
+    assert!(all.contains("echo [the key]") && !all.contains(KEY), "{all}");
+    second.answer("done").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_process_outlives_its_turn_a_stop_and_the_handle_and_ends_with_new_which_names_it() {
     let mut world = World::new(Setup::default()).await;
     let first = turn(&world, "serve").await;

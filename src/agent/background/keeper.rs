@@ -11,15 +11,17 @@ use tokio::process::{ChildStdout, Command};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::super::process::end_members;
+use super::super::process::{end_members, hide_environment};
 use super::super::program::launch::SHELL;
 use super::super::program::{PIECE_BYTES, read};
+use super::super::utf8::LossyDecoder;
 use super::log::{LOG_BYTES, Log, empty};
 use super::{MARK, end_file, mark, marked};
+use crate::config::Secrets;
 use crate::domain::background::{BackgroundProcess, Ended, Exit};
 
 /// What a keeper is told, in one line, when its process is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Orders {
     /// The command, for /bin/sh.
     command: String,
@@ -27,13 +29,14 @@ pub struct Orders {
     mark: String,
     /// The file of its output.
     log: PathBuf,
+    /// The keys that the file may not hold.
+    secrets: Vec<String>,
 }
 
 impl Orders {
-    /// Those of a process that is kept.
-    pub fn of(process: &BackgroundProcess, log: PathBuf) -> Self {
-        let (command, mark) = (process.command.clone(), mark(&process.session, process.number));
-        Self { command, mark, log }
+    /// Those of a process that is kept; what is kept of its command may have a key hidden in it.
+    pub fn of(process: &BackgroundProcess, command: String, log: PathBuf, secrets: &Secrets) -> Self {
+        Self { command, mark: mark(&process.session, process.number), log, secrets: secrets.tell() }
     }
 }
 
@@ -46,6 +49,8 @@ const BOTH: &str = "exec /bin/sh -c \"$1\" 2>&1";
 /// # Errors
 /// Where the end can't be written down.
 pub async fn keep() -> io::Result<()> {
+    // What it is told stays with it. Where the system refuses that, its engine is as open.
+    let _ = hide_environment();
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let Ok(orders) = serde_json::from_str::<Orders>(&line) else { return Ok(()) };
@@ -87,18 +92,30 @@ async fn carry_out(orders: &Orders) -> io::Result<Exit> {
         ended.cancel();
         status
     };
-    let (status, ()) = tokio::join!(watch, keep_output(stdout, log, &ended));
+    let secrets = Secrets::of(orders.secrets.iter().cloned());
+    let (status, ()) = tokio::join!(watch, keep_output(stdout, log, &secrets, &ended));
     status.map(exit)
 }
 
-async fn keep_output(stdout: Option<ChildStdout>, mut log: Log, ended: &CancellationToken) {
+async fn keep_output(
+    stdout: Option<ChildStdout>,
+    mut log: Log,
+    secrets: &Secrets,
+    ended: &CancellationToken,
+) {
     let Some(mut stdout) = stdout else { return };
+    let (mut decoder, mut stream) = (LossyDecoder::default(), secrets.stream());
     let mut piece = vec![0; PIECE_BYTES];
     loop {
-        match read(&mut stdout, &mut piece, ended).await {
-            [] => return,
-            // A disk that is full costs output, not the command.
-            bytes => drop(log.push(bytes)),
+        let bytes = read(&mut stdout, &mut piece, ended).await;
+        let text = match bytes {
+            [] => stream.push(decoder.finish()) + &stream.finish(),
+            bytes => stream.push(&decoder.push(bytes)),
+        };
+        // A disk that is full costs output, not the command.
+        let _ = log.push(text.as_bytes());
+        if bytes.is_empty() {
+            return;
         }
     }
 }

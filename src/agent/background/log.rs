@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::config::Secrets;
+
 /// The most bytes of one output; where it grows beyond them the older half goes.
 pub(super) const LOG_BYTES: u64 = 1024 * 1024;
 /// Told where the older half went.
@@ -53,13 +55,13 @@ pub(super) fn empty(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-/// The last lines of an output, at most so many characters of them.
+/// The last lines of an output without keys, at most so many characters of them.
 ///
 /// # Errors
 /// Where the file can't be read.
-pub fn newest_lines(path: &Path, most_chars: usize) -> io::Result<String> {
+pub fn newest_lines(path: &Path, most_chars: usize, secrets: &Secrets) -> io::Result<String> {
     let bytes = fs::read(path)?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = secrets.hide(String::from_utf8_lossy(&bytes).into_owned());
     let text = text.trim_end_matches('\n');
     let chars = text.chars().count();
     if chars <= most_chars {
@@ -109,8 +111,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("3.log");
         fs::write(&path, "one\nt\u{fc}o\nthree\n\n").unwrap();
-        assert_eq!(newest_lines(&path, 100).unwrap(), "one\nt\u{fc}o\nthree");
-        let cut = newest_lines(&path, 7).unwrap();
-        assert_eq!(cut, "[6 characters before this are left out]\no\nthree");
+        let newest = |most| newest_lines(&path, most, &Secrets::of(["canary-one".to_owned()])).unwrap();
+        assert_eq!(newest(100), "one\nt\u{fc}o\nthree");
+        assert_eq!(newest(7), "[6 characters before this are left out]\no\nthree");
+        fs::write(&path, "is canary-one\n").unwrap();
+        assert_eq!(newest(7), "[5 characters before this are left out]\nhe key]");
     }
 }

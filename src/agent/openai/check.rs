@@ -7,7 +7,7 @@ use crate::agent::{AgentError, Found};
 impl Connection {
     /// Asks for the list of models: reads nothing but the key, and costs nothing.
     pub(super) async fn check(&self) -> Result<Found, AgentError> {
-        let key = self.keys.read()?;
+        let key = self.keys.read().await?;
         let (server, model) = (&self.server, &self.config.model);
         let list = self.models(key.as_ref()).await.map_err(Trouble::failed)?;
         let listed = list["data"].as_array().map(|models| models.iter().any(|one| one["id"] == **model));

@@ -2,15 +2,13 @@
 
 use std::env::VarError;
 use std::fmt;
-use std::fs;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use reqwest::header::HeaderValue;
+use tokio::task::spawn_blocking;
 
 use crate::agent::AgentError;
-use crate::config::{OpenAiConfig, Secrets};
+use crate::config::{KeyFile, OpenAiConfig, Secrets};
 
 /// A key. Nothing prints it.
 pub(super) struct Key {
@@ -68,7 +66,13 @@ impl KeySource {
     ///
     /// # Errors
     /// Where a place was named that can't be used. The text never holds what stands there.
-    pub(super) fn read(&self) -> Result<Option<Key>, AgentError> {
+    pub(super) async fn read(&self) -> Result<Option<Key>, AgentError> {
+        let source = self.clone();
+        let read = spawn_blocking(move || source.look()).await;
+        read.unwrap_or_else(|error| Err(AgentError::Failed(format!("the key could not be read: {error}"))))
+    }
+
+    fn look(&self) -> Result<Option<Key>, AgentError> {
         match std::env::var(&self.variable) {
             Ok(text) if !text.trim().is_empty() => {
                 return Key::new(&text, &format!("the environment variable {}", self.variable)).map(Some);
@@ -85,15 +89,15 @@ impl KeySource {
 
 fn read_file(path: &Path, setting: &str) -> Result<Key, AgentError> {
     let place = format!("{} ({setting})", path.display());
-    let failed = |error: io::Error| AgentError::Failed(format!("can't read {place}: {error}"));
-    let mode = fs::metadata(path).map_err(failed)?.permissions().mode() & 0o777;
+    let read = KeyFile::read(path);
+    let KeyFile { text, mode } =
+        read.map_err(|error| AgentError::Failed(format!("can't read {place}: {error}")))?;
     if mode & 0o077 != 0 {
         let path = path.display();
         return Err(AgentError::Failed(format!(
             "{place} is open to others (mode {mode:03o}), so its key is not used: chmod 600 {path}, and think of a new key"
         )));
     }
-    let text = fs::read_to_string(path).map_err(failed)?;
     if text.trim().is_empty() {
         return Err(AgentError::Failed(format!("{place} is empty: write the key into it")));
     }
@@ -103,6 +107,8 @@ fn read_file(path: &Path, setting: &str) -> Result<Key, AgentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     fn source(file: &Path) -> KeySource {
         KeySource {
@@ -122,7 +128,7 @@ mod tests {
     fn a_private_file_gives_the_key() {
         for mode in [0o600, 0o400] {
             let file = key_file("sk-abc123\n", mode);
-            let key = source(file.path()).read().unwrap().unwrap();
+            let key = source(file.path()).look().unwrap().unwrap();
             assert_eq!(key.header(), "Bearer sk-abc123");
         }
     }
@@ -131,7 +137,7 @@ mod tests {
     fn a_file_that_others_can_read_is_refused_with_what_to_do() {
         for mode in [0o640, 0o604, 0o620, 0o644] {
             let file = key_file("sk-abc123", mode);
-            let why = source(file.path()).read().unwrap_err().to_string();
+            let why = source(file.path()).look().unwrap_err().to_string();
             assert!(why.contains(&format!("mode {mode:03o}")), "{why}");
             assert!(why.contains(&format!("chmod 600 {}", file.path().display())), "{why}");
             assert!(!why.contains("sk-abc123"), "{why}");
@@ -141,18 +147,18 @@ mod tests {
     #[test]
     fn a_file_without_a_usable_key_is_told_without_its_text() {
         for text in ["", " \n", "two words", "sk-ü", "line\nline"] {
-            let why = source(key_file(text, 0o600).path()).read().unwrap_err().to_string();
+            let why = source(key_file(text, 0o600).path()).look().unwrap_err().to_string();
             assert!(why.contains("agent.openai.api_key_file"), "{why}");
             assert!(text.trim().is_empty() || !why.contains(text), "{why}");
         }
-        let why = source(Path::new("/no/such/key")).read().unwrap_err().to_string();
+        let why = source(Path::new("/no/such/key")).look().unwrap_err().to_string();
         assert!(why.contains("can't read /no/such/key (agent.openai.api_key_file)"), "{why}");
     }
 
     #[test]
     fn no_place_means_no_key() {
         let source = KeySource { variable: "SWITCHBOARD_TEST_UNSET".to_owned(), file: None };
-        assert!(source.read().unwrap().is_none());
+        assert!(source.look().unwrap().is_none());
     }
 
     #[test]

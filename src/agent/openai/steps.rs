@@ -29,7 +29,7 @@ pub(super) async fn take(
     measured: &mut Option<Measured>,
     output: &mpsc::Sender<AgentEvent>,
 ) -> Result<(), AgentError> {
-    let key = connection.keys.read()?;
+    let key = connection.keys.read().await?;
     let history = std::mem::take(&mut turn.history);
     let talk = Talk::new(connection.config.system_prompt.as_deref(), history, &turn.message);
     let (ids, said) = (HashSet::new(), Said::Nothing);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::commands;
 use super::slash::{find, new_id};
 use crate::agent::NewJob;
+use crate::config::Secrets;
 use crate::domain::api::{JobCommand, JobDetail, Reply};
 use crate::domain::cron::{Definition, JobEvent, JobId};
 use crate::domain::event::EventKind;
@@ -28,6 +29,13 @@ pub(in crate::engine) async fn make(shared: Arc<Shared>, session: SessionId, tur
 }
 
 async fn saved(shared: &Arc<Shared>, definition: Definition) -> Result<JobId, Refusal> {
+    // With the key hidden it would be another task than the one that was meant.
+    if Secrets::known().stand_in(&definition) {
+        return Err(Refusal::NothingTo(
+            "a key of the settings stands in the task's text, and jobs.json is no place for one: write where it is found instead"
+                .to_owned(),
+        ));
+    }
     let id = new_id(shared, definition.id.as_str()).await?;
     let definition = Box::new(Definition { id: id.clone(), ..definition });
     match commands::carry_out(shared, JobCommand::Save { base: None, definition }).await? {
