@@ -490,9 +490,75 @@ fn what_an_agent_asks_stands_whole_in_its_conversation() {
     }
     let long: String = (1..=60).map(|n| format!("step {n}\n")).collect();
     insta::assert_snapshot!("asks_long_80x24", shown(&asks(80, 24, &long, "pgdn")).text());
+    insta::assert_snapshot!("asks_40x10", shown(&asks(40, 10, two, "")).text());
     let one = "git push origin main";
     insta::assert_snapshot!("asks_always_80x24", shown(&asks(80, 24, one, "")).text());
     insta::assert_snapshot!("asks_why_80x24", shown(&asks(80, 24, one, "e n o t")).text());
+}
+
+/// The row of `text` that holds `part`, without what stands around it.
+fn words_beside<'a>(text: &'a str, part: &str) -> Option<&'a str> {
+    text.lines().find(|line| line.contains(part))
+}
+
+#[test]
+fn every_row_of_a_question_can_be_reached_at_every_size_and_nothing_of_it_is_cut() {
+    let letters: Vec<String> = (1..=9).map(|n| format!("--step-{n}")).collect();
+    let what = format!("./scripts/deploy-to-production-servers.sh {}", letters.join(" "));
+    for (width, height) in [(40, 10), (40, 12), (50, 16), (59, 30), (60, 12), (80, 10), (80, 24), (160, 50)] {
+        let engine = models::asks(&what);
+        let mut engine = Engine { sessions: engine.sessions.clone(), ..engine };
+        engine.sessions[0].asks[0].question.folder =
+            "/srv/a-long-name/of-a-folder/that-ends/in-production".to_owned();
+        let mut model = engine.screen(width, height);
+        engine.press(&mut model, "esc F8");
+        let later = model.now + TimeDelta::seconds(1);
+        engine.happens(&mut model, Msg::Tick(later));
+        let mut seen = String::new();
+        for _ in 0..40 {
+            let text = shown(&model).text();
+            assert!(
+                !text.contains("all of it is shown") || text.contains("--step-9"),
+                "{width}x{height}\n{text}"
+            );
+            let card = text.lines().filter(|line| line.contains('│'));
+            card.for_each(|line| seen.push_str(line.trim_matches(['│', ' '])));
+            engine.press(&mut model, "pgdn");
+        }
+        let whole = [
+            "servers.sh",
+            "--step-1",
+            "--step-9",
+            "in-production",
+            "terminal",
+            "denied",
+            "14:10",
+            "y allow once",
+        ];
+        for part in whole {
+            assert!(seen.contains(part), "{part} at {width}x{height}\n{}", shown(&model).text());
+        }
+        let text = shown(&asks(width, height, &what, "")).text();
+        let offered = text.contains("a always");
+        assert_eq!(offered, words_beside(&text, "begins with").is_some(), "{width}x{height}\n{text}");
+    }
+}
+
+#[test]
+fn a_card_without_room_for_all_that_always_allows_does_not_offer_it() {
+    let what = format!("./{} --now", "deploy".repeat(30));
+    let text = shown(&asks(40, 10, &what, "")).text();
+    assert!(!text.contains("a always") && text.contains("NOT ALL"), "{text}");
+    let model = asks(40, 10, &what, "a");
+    assert!(model.notices.last().unwrap().words.contains("no room for all that it would allow"));
+    assert!(shown(&asks(160, 50, &what, "")).text().contains("a always"));
+}
+
+#[test]
+fn a_question_of_which_no_row_is_seen_is_not_answered() {
+    let model = asks(40, 10, "git push", "pgdn pgdn pgdn pgdn y");
+    let told = &model.notices.last().unwrap().words;
+    assert!(told.contains("nothing of what it would do is shown: pgup"), "{told}");
 }
 
 #[test]

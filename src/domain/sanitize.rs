@@ -3,9 +3,12 @@
 //! One sanitizer for every sink: control characters, C1, bidirectional overrides and invisible
 //! format characters become visible marks, so nothing foreign can move the cursor, write the
 //! clipboard or turn the reading order. What a zero-width joiner joins is shown side by side: terminals
-//! don't agree on how many cells the joined sign has, and one that is wrong spoils the line.
+//! don't agree on how many cells the joined sign has, and one that is wrong spoils the line. What somebody
+//! decides on is shown more strictly ([`exact`]): there what only belongs to a script's writing is marked, too.
 
 use std::borrow::Cow;
+
+use unicode_width::UnicodeWidthChar;
 
 /// What a line break becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,24 +55,55 @@ pub fn many_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, Lines::Keep)
 }
 
-/// Whether a character does something to a screen instead of standing on it. Tab and line feed do
-/// not count.
+/// Makes `text` harmless, keeps its lines, and marks every character of it that would not be seen.
+pub fn exact(text: &str) -> Cow<'_, str> {
+    if !hidden(text).any(|(_, hides)| hides) {
+        return many_lines(text);
+    }
+    let mut marked = String::with_capacity(text.len() + 16);
+    for (c, hides) in hidden(text) {
+        if hides { push_mark(&mut marked, c) } else { marked.push(c) }
+    }
+    Cow::Owned(many_lines(&marked).into_owned())
+}
+
+/// The characters of a text, and whether each would not be seen: one of a script's writing that has no shape of
+/// its own, or a mark above so many others that no cell shows it.
+fn hidden(text: &str) -> impl Iterator<Item = (char, bool)> {
+    const MOST_MARKS: usize = 4;
+    let mut marks = 0;
+    text.chars().map(move |c| {
+        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
+        let shapeless =
+            matches!(c, '\u{200c}' | JOINER | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+        (c, shapeless || marks > MOST_MARKS)
+    })
+}
+
+/// Whether a character does something to a screen instead of standing on it, or stands there as nothing. Tab and
+/// line feed do not count, nor does what chooses the shape of a sign before it or joins two.
 pub fn needs_mark(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // They belong to emoji and to many scripts and move nothing.
+        // They belong to many scripts and move nothing.
         '\u{200c}' | JOINER => false,
         c if c.is_control() => true,
         '\u{00ad}'
+        | '\u{034f}'
         | '\u{061c}'
-        | '\u{180e}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
         | '\u{200b}'
         | '\u{200e}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
         | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => true,
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e00ff}'
+        | '\u{e01f0}'..='\u{e0fff}' => true,
         _ => false,
     }
 }
@@ -117,6 +151,16 @@ mod tests {
         assert_eq!(one_line("👩\u{200d}👩\u{200d}👧"), "👩👩👧");
         assert_eq!(one_line("a \u{200d} b\u{200d}"), "a <U+200D> b<U+200D>");
         assert_eq!(one_line("👩\u{200d}\u{200d}🚀"), "👩<U+200D><U+200D>🚀");
+    }
+
+    #[test]
+    fn what_is_shown_as_nothing_is_marked() {
+        assert_eq!(one_line("rm\u{3164}\u{ffa0}\u{34f}"), "rm<U+3164><U+FFA0><U+034F>");
+        assert_eq!(exact("r\u{200c}m ❤\u{fe0f} x\u{e0100}"), "r<U+200C>m ❤<U+FE0F> x<U+E0100>");
+        let tower = format!("e{}", "\u{301}".repeat(6));
+        assert_eq!(exact(&tower), "e\u{301}\u{301}\u{301}\u{301}<U+0301><U+0301>");
+        assert_eq!(exact("👩\u{200d}🚀\r\nx\u{1b}"), "👩<U+200D>🚀\nx␛");
+        assert!(matches!(exact("git push\nöß 日本"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -153,6 +153,7 @@ fn happen(screen: &mut Screen, happening: Happening) {
                 top_shown: rows.is_multiple_of(5),
                 overlay_rows: usize::from(rows % 12),
                 overlay_lines: usize::from(lines),
+                question: None,
             }));
         }
         Happening::Gone => screen.tell(Msg::EngineGone { reason: "x".into(), at: screen.now }),

@@ -149,5 +149,5 @@ fn the_border_says_how_many_messages_a_new_beginning_leaves_behind() {
     let mut row = marked(session("a", 1), stuck(noon()), 3);
     row.queued = 2;
     let screen = Screen::on(vec![row]);
-    assert_eq!(screen.border(), "STARTS ANEW (suspended), 2 waiting messages stay behind, runs at once");
+    assert_eq!(screen.border(), "STARTS ANEW (suspended), runs at once, 2 waiting messages stay behind");
 }

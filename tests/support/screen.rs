@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::TimeDelta;
+use switchboard::console::app::approvals::{Seen, asked};
 use switchboard::console::app::key::{Code, Key, sequence};
 use switchboard::console::app::keymap::KeyMap;
 use switchboard::console::app::model::{Access, Model, Pastes, Start};
@@ -59,6 +60,7 @@ pub struct Screen {
     pub answers: Answering,
     waiting: Vec<(Ticket, Query)>,
     timers: HashMap<Timer, Time>,
+    measured: Measured,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -195,6 +197,7 @@ impl Screen {
             answers,
             waiting: Vec::new(),
             timers: HashMap::new(),
+            measured: Measured::default(),
         };
         let effects = start(&mut screen.model);
         screen.take(effects);
@@ -217,6 +220,9 @@ impl Screen {
     }
 
     pub fn tell(&mut self, msg: Msg) {
+        if let Msg::Drawn(measured) = &msg {
+            self.measured = *measured;
+        }
         let effects = update(&mut self.model, msg);
         self.take(effects);
     }
@@ -257,9 +263,18 @@ impl Screen {
     pub fn press(&mut self, keys: &str) -> &mut Self {
         for key in sequence(keys).unwrap() {
             self.wait(TimeDelta::milliseconds(500));
+            self.reads_the_card();
             self.tell(Msg::Key(key, self.now));
         }
         self
+    }
+
+    /// A question on a card was drawn whole.
+    fn reads_the_card(&mut self) {
+        if let Some(asked) = asked(&self.model) {
+            let question = Some(Seen { approval: asked.approval, prefix: true });
+            self.tell(Msg::Drawn(Measured { question, ..self.measured }));
+        }
     }
 
     /// Types a text, at a person's pace.

@@ -2,20 +2,36 @@
 
 use super::action::Action;
 use super::focus::{Focus, View};
-use super::overlay::{Card, CardKind, DenyWhy, Overlay};
+use super::keymap::Context;
+use super::msg::Tone;
+use super::overlay::{Card, CardKind, DenyWhy, Overlay, Stands};
 use super::text::{Lines, TextField};
-use super::{Model, acts, border, panes};
+use super::{Model, acts, asking, border, panes, writing};
 use crate::domain::Time;
 use crate::domain::api::Command;
 use crate::domain::approval::{Always, Answer, Approval};
 use crate::domain::id::ApprovalId;
-use crate::domain::sanitize::{many_lines, one_line};
+use crate::domain::sanitize::{exact, one_line};
+
+/// Why `always` is not offered where its beginning can't be shown.
+pub const NO_ROOM: &str = "this screen has no room for all that it would allow";
+
+/// What the last frame showed of a question: only what is seen is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// The question, of which at least a row of what the agent would do is shown.
+    pub approval: ApprovalId,
+    /// Whether all that `always` would allow is shown.
+    pub prefix: bool,
+}
 
 /// A question as its card shows it; every text in it is safe to show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     /// Which it is.
     pub approval: ApprovalId,
+    /// What a person calls its session.
+    pub session: String,
     /// The tool.
     pub tool: String,
     /// Where.
@@ -32,17 +48,20 @@ pub struct Asked {
     pub waiting: usize,
     /// The first row of it that is shown.
     pub top: usize,
+    /// Since when its card is there.
+    pub since: Time,
 }
 
 impl Asked {
-    fn new(asked: &Approval, waiting: usize) -> Self {
+    fn new(asked: &Approval, session: &str, waiting: usize, since: Time) -> Self {
         let question = &asked.question;
-        let clean = |text: &str| one_line(text).into_owned();
+        let clean = |text: &str| one_line(&exact(text)).into_owned();
         Self {
             approval: asked.id,
+            session: session.to_owned(),
             tool: clean(&question.tool),
             folder: clean(&question.folder),
-            what: many_lines(&question.what).into_owned(),
+            what: exact(&question.what).into_owned(),
             characters: question.what.chars().count(),
             always: match &question.always {
                 Always::Offered { prefix } => Ok(clean(prefix)),
@@ -51,6 +70,7 @@ impl Asked {
             denies_at: asked.denies_at,
             waiting,
             top: 0,
+            since,
         }
     }
 }
@@ -63,30 +83,40 @@ pub fn asked(model: &Model) -> Option<&Asked> {
     }
 }
 
-/// Puts the oldest question of the session in front on its card, without the focus; takes a card away whose
-/// question is settled or not in front any more.
+/// Puts the oldest question of the session in front on its card, without the focus, where no other card is shown;
+/// takes a card away whose question is settled or not in front any more.
 pub(super) fn sync(model: &mut Model) {
+    note_settled(model);
     let row = model.front_row.as_ref().filter(|_| model.view == View::Sessions);
     let asks = row.map_or(&[][..], |row| &row.row.asks);
+    let name = row.map_or("", |row| &row.name);
+    let drains = model.drain().is_some();
+    let drain_is_hidden = matches!(&model.card, Some(Card { kind: CardKind::Drain, hidden: true, .. }));
+    model.card.take_if(|_| drain_is_hidden && !asks.is_empty());
     match (&mut model.card, asks.first()) {
         (Some(Card { kind: CardKind::Asks(shown), .. }), Some(first)) if shown.approval == first.id => {
             model.dirty |= shown.waiting != asks.len();
             shown.waiting = asks.len();
         }
         (card @ (None | Some(Card { kind: CardKind::Asks(_), .. })), Some(first)) => {
-            *card = Some(Card::new(CardKind::Asks(Box::new(Asked::new(first, asks.len())))));
+            *card = Some(Card::new(CardKind::Asks(Box::new(Asked::new(first, name, asks.len(), model.now)))));
             model.dirty = true;
         }
         (card @ Some(Card { kind: CardKind::Asks(_), .. }), None) => {
-            *card = None;
+            *card = drains.then(|| Card::new(CardKind::Drain));
             model.dirty = true;
         }
         (None | Some(_), _) => {}
     }
 }
 
-/// Gives the card the focus. False if there is none.
+/// Gives the card the focus; one that tells of a stop or an absence gives way. False if there is none.
 pub(super) fn focus(model: &mut Model) -> bool {
+    let asks = model.front_row.as_ref().is_some_and(|row| !row.row.asks.is_empty());
+    let tells = |card: &mut Card| matches!(card.kind, CardKind::Drain | CardKind::Away(_));
+    if asks && model.view == View::Sessions {
+        model.card.take_if(tells);
+    }
     sync(model);
     if asked(model).is_none() {
         return false;
@@ -100,6 +130,10 @@ pub(super) fn focus(model: &mut Model) -> bool {
 
 /// Does what a key of the card says. False if it has none of that name.
 pub(super) fn press(model: &mut Model, action: Action) -> bool {
+    if let Some(why) = unseen(model, action) {
+        model.tell(Tone::Warn, why);
+        return true;
+    }
     match action {
         Action::Yes => answer(model, Answer::Once),
         Action::AllowAlways => answer(model, Answer::Always),
@@ -120,19 +154,79 @@ pub(super) fn why_not(model: &Model, action: Action) -> Option<String> {
         (Action::Yes | Action::No | Action::AllowAlways | Action::DenyWhy, Some(_))
             if model.focus() == Focus::Card =>
         {
-            border::locked(model)
+            border::locked(model).or_else(|| unseen(model, action))
         }
         _ => None,
     }
 }
 
-/// The operator said why: it is denied.
+/// Why what the card shows can't be answered so.
+fn unseen(model: &Model, action: Action) -> Option<String> {
+    let asked = asked(model)?;
+    let seen = model.measured.question.filter(|seen| seen.approval == asked.approval);
+    match (action, seen) {
+        (Action::Yes | Action::No | Action::AllowAlways | Action::DenyWhy, None) => {
+            let back = model.keymap.keys_of(&[Context::Card], Action::CardUp).unwrap_or_default();
+            Some(format!(
+                "nothing of what it would do is shown: {back} goes back to it, or make the screen larger"
+            ))
+        }
+        (Action::AllowAlways, Some(Seen { prefix: false, .. })) => Some(format!("not offered: {NO_ROOM}")),
+        _ => None,
+    }
+}
+
+/// The operator said why: it is denied. Where that can't be, the words come back.
 pub(super) fn deny(model: &mut Model) {
-    let Some(Overlay::DenyWhy(DenyWhy { approval, text })) = model.overlays.pop() else { return };
-    let why = text.text().trim().to_owned();
-    let answer = Answer::Deny { why: (!why.is_empty()).then_some(why) };
-    acts::act(model, Command::Answer { approval, answer });
-    put_away(model);
+    let Some(Overlay::DenyWhy(deny)) = model.overlays.pop() else { return };
+    let DenyWhy { approval, key, .. } = deny;
+    let why = deny.text.text().trim().to_owned();
+    model.dirty = true;
+    match (deny.stands, why.is_empty()) {
+        (Stands::Settled, true) => {}
+        (Stands::Settled, false) => {
+            writing::give_back(model, &key, &why);
+            model.tell(
+                Tone::Warn,
+                "the question was settled meanwhile: what you wrote is in the draft, or in its history",
+            );
+        }
+        (Stands::Open, true) => {
+            acts::act(model, Command::Answer { approval, answer: Answer::Deny { why: None } });
+            put_away(model);
+        }
+        (Stands::Open, false) => {
+            let answer = Answer::Deny { why: Some(why.clone()) };
+            writing::give(model, key, why, Command::Answer { approval, answer });
+            put_away(model);
+        }
+    }
+}
+
+/// The question that a typed answer is for: the one that is shown. The refusal says why there is none.
+pub(super) fn to_answer(model: &Model) -> Result<ApprovalId, String> {
+    let row = model.front_row.as_ref().and_then(|row| row.row.asks.first());
+    match (asked(model), row) {
+        (Some(asked), _) if model.now - asked.since < asking::CARD_RESTS => {
+            Err(format!("question {} came up just now: read it, then send this again", asked.approval))
+        }
+        (Some(Asked { approval, .. }), _) | (None, Some(Approval { id: approval, .. })) => Ok(*approval),
+        (None, None) => Err("no agent asks here".to_owned()),
+    }
+}
+
+/// A question for whose denial words are written may be settled meanwhile.
+fn note_settled(model: &mut Model) {
+    let deny = model.overlays.iter_mut().rev().find_map(|overlay| match overlay {
+        Overlay::DenyWhy(deny) => Some(deny),
+        _ => None,
+    });
+    let Some(deny) = deny else { return };
+    let row = model.front_row.as_ref().filter(|row| *row.key() == deny.key);
+    if row.is_some_and(|row| row.row.asks.iter().all(|asked| asked.id != deny.approval)) {
+        model.dirty |= deny.stands == Stands::Open;
+        deny.stands = Stands::Settled;
+    }
 }
 
 fn answer(model: &mut Model, answer: Answer) {
@@ -152,9 +246,15 @@ fn put_away(model: &mut Model) {
 }
 
 fn ask_why(model: &mut Model) {
-    if let Some(approval) = asked(model).map(|asked| asked.approval) {
-        model.overlays.push(Overlay::DenyWhy(DenyWhy { approval, text: TextField::new(Lines::One) }));
-    }
+    let Some(asked) = asked(model) else { return };
+    let deny = DenyWhy {
+        approval: asked.approval,
+        key: model.front.clone(),
+        session: asked.session.clone(),
+        text: TextField::new(Lines::One),
+        stands: Stands::Open,
+    };
+    model.overlays.push(Overlay::DenyWhy(deny));
 }
 
 fn scroll(model: &mut Model, action: Action) {

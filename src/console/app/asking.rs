@@ -12,7 +12,7 @@ use crate::domain::recovery::AfterStop;
 use crate::domain::sanitize::{many_lines, one_line};
 
 /// A card takes keys so long after it got the focus: a key meant for what was there before is not its.
-const CARD_RESTS: chrono::TimeDelta = chrono::TimeDelta::milliseconds(400);
+pub(super) const CARD_RESTS: chrono::TimeDelta = chrono::TimeDelta::milliseconds(400);
 
 /// A button of a question.
 pub(super) fn button(title: &str, action: Action, does: Deed) -> Button {
@@ -136,6 +136,7 @@ pub(super) fn close(model: &mut Model) {
             Overlay::JobEditor(_) => {
                 ("Throw the changed form away?", "Nothing of it was written to jobs.json.")
             }
+            Overlay::DenyWhy(_) => ("Throw what you wrote away?", "Nothing of it was told to the agent."),
             _ => ("Throw the changed text away?", "The item keeps its text of before."),
         };
         let buttons = vec![
@@ -234,16 +235,20 @@ fn leave(model: &mut Model, how: Leave) {
     model.effects.push(Effect::Quit(how));
 }
 
+/// The actions of a question of which all that `always` would allow is shown.
+pub const WITH_ALWAYS: &[Action] =
+    &[Action::Close, Action::Yes, Action::No, Action::DenyWhy, Action::AllowAlways];
+/// The actions of any other.
+pub const WITHOUT_ALWAYS: &[Action] = &[Action::Close, Action::Yes, Action::No, Action::DenyWhy];
+
 /// The actions of the card that opened by itself: its buttons, in order.
 pub fn card_buttons(kind: &CardKind) -> &'static [Action] {
     match kind {
         CardKind::Gone { .. } => &[Action::Close, Action::CardReconnect, Action::CardStartHere],
         CardKind::Away(_) => &[Action::Close],
         CardKind::Drain => &[Action::Close, Action::CutNow, Action::KeepRunning],
-        CardKind::Asks(asked) if asked.always.is_err() => {
-            &[Action::Close, Action::Yes, Action::No, Action::DenyWhy]
-        }
-        CardKind::Asks(_) => &[Action::Close, Action::Yes, Action::No, Action::DenyWhy, Action::AllowAlways],
+        CardKind::Asks(asked) if asked.always.is_err() => WITHOUT_ALWAYS,
+        CardKind::Asks(_) => WITH_ALWAYS,
     }
 }
 

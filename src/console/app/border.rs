@@ -103,10 +103,10 @@ fn enter(model: &Model) -> (String, Weight) {
             let (words, weight) = words(intent, &situation(model, None), None);
             let behind = match model.front_row.as_ref().map_or(0, ListRow::waiting) {
                 0 => String::new(),
-                1 => "1 waiting message stays behind, ".to_owned(),
-                left => format!("{left} waiting messages stay behind, "),
+                1 => ", 1 waiting message stays behind".to_owned(),
+                left => format!(", {left} waiting messages stay behind"),
             };
-            (format!("STARTS ANEW ({why}), {behind}{words}"), weight)
+            (format!("STARTS ANEW ({why}), {words}{behind}"), weight)
         }
         None => {
             let row = model.front_row.as_ref();
@@ -116,7 +116,7 @@ fn enter(model: &Model) -> (String, Weight) {
                 row.and_then(|row| row.slot.as_deref()),
             );
             match row.is_some_and(|row| row.asks.is_some()) {
-                true => (format!("{words}, is no answer"), weight),
+                true => (format!("is no answer, {words}"), weight),
                 false => (words, weight),
             }
         }
@@ -136,7 +136,8 @@ fn starts_anew(model: &Model) -> Option<String> {
     }
 }
 
-/// What sending with `intent` would do, in words; `slot` is the message that is next now.
+/// What sending with `intent` would do, in words, of which the end may be cut: what matters comes first. `slot` is
+/// the message that is next now.
 fn words(intent: Intent, now: &Situation, slot: Option<&str>) -> (String, Weight) {
     let waits = match now.gate {
         Gate::Open => None,
@@ -159,7 +160,7 @@ fn words(intent: Intent, now: &Situation, slot: Option<&str>) -> (String, Weight
             let slot = slot.unwrap_or("the one before");
             match interrupts {
                 None => (format!("REPLACES \"{slot}\""), Weight::Replaces),
-                Some(_) => (format!("REPLACES \"{slot}\", STOPS the turn"), Weight::Stops),
+                Some(_) => (format!("STOPS the turn, REPLACES \"{slot}\""), Weight::Stops),
             }
         }
         Ok(Placement::Queue) => {

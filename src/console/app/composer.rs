@@ -5,6 +5,9 @@ use super::text::TextField;
 use crate::domain::Time;
 use crate::domain::id::SessionKey;
 
+/// How many texts of a history are kept here.
+const MOST_HISTORY: usize = 200;
+
 /// The composer of one session.
 #[derive(Debug, Clone, Default)]
 pub struct Composer {
@@ -22,6 +25,18 @@ pub struct Composer {
     pub(super) loaded: bool,
     /// The draft as the store has it.
     pub(super) saved: String,
+    /// The first words of the texts that came back unanswered since something was written or sent.
+    pub(super) came_back: Vec<String>,
+}
+
+impl Composer {
+    /// Keeps a text as the history's newest.
+    pub(super) fn keep(&mut self, text: String) {
+        self.history.retain(|kept| *kept != text);
+        self.history.push(text);
+        let surplus = self.history.len().saturating_sub(MOST_HISTORY);
+        self.history.drain(..surplus);
+    }
 }
 
 /// What became of a message.

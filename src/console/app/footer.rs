@@ -165,7 +165,12 @@ fn actions(model: &Model) -> Vec<Action> {
         Focus::Card => {
             let kind = model.card.as_ref().map(|card| &card.kind);
             let buttons = kind.map_or(&[][..], |kind| asking::card_buttons(kind));
-            buttons.iter().copied().filter(|action| *action != A::Close).chain([A::Out]).collect()
+            // What the screen has no room for is not offered here either.
+            let offered = |action: &A| {
+                *action != A::Close
+                    && (*action != A::AllowAlways || availability::why_not(model, *action).is_none())
+            };
+            buttons.iter().copied().filter(offered).chain([A::Out]).collect()
         }
         Focus::Pane(Pane::Composer) => {
             vec![A::Send, A::SendQueued, A::NewLine, A::NextPane, A::Out, A::StepBack]

@@ -68,7 +68,7 @@ mod why;
 pub mod words;
 mod writing;
 
-pub use asking::{card_buttons, card_title};
+pub use asking::{WITH_ALWAYS, WITHOUT_ALWAYS, card_buttons, card_title};
 pub use availability::why_not;
 pub use completing::enter_completes;
 pub use docs::{keymap_toml, keys_markdown};

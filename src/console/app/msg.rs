@@ -109,6 +109,8 @@ pub struct Measured {
     pub overlay_rows: usize,
     /// How many lines the overlay's text has when wrapped.
     pub overlay_lines: usize,
+    /// The question of an agent that can be read on its card.
+    pub question: Option<super::approvals::Seen>,
 }
 
 impl Measured {

@@ -2,6 +2,7 @@
 
 use super::focus::{Focus, Pane, View};
 use super::msg::{Pace, Question, Tone};
+use super::overlay::{Card, CardKind};
 use super::sessions::ListRow;
 use super::{Model, acts, alerts, approvals, cron, front, panes, walk};
 use crate::domain::alert::Subject;
@@ -19,6 +20,11 @@ pub(super) fn next(model: &mut Model) {
         return;
     }
     let front = || model.front_row.as_ref().map(|row| Subject::Session(row.row.session.id.clone()));
+    if model.drain().is_some() && approvals::asked(model).is_some() {
+        // From a question on to the stop, which has no place of its own.
+        model.card = Some(Card { focused_at: Some(model.now), ..Card::new(CardKind::Drain) });
+        return;
+    }
     let here = alerts::subject_of_view(model).or_else(front);
     let Some(alert) = model.alerts.after(here.as_ref()) else {
         // The count is newer than the list.

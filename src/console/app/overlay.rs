@@ -37,9 +37,8 @@ impl Overlay {
         match self {
             Self::ItemEditor(editor) => editor.is_changed(),
             Self::JobEditor(editor) => editor.is_changed(),
-            Self::Picker(_) | Self::Confirm(_) | Self::Viewer(_) | Self::NewSession(_) | Self::DenyWhy(_) => {
-                false
-            }
+            Self::DenyWhy(deny) => !deny.text.is_empty(),
+            Self::Picker(_) | Self::Confirm(_) | Self::Viewer(_) | Self::NewSession(_) => false,
         }
     }
 }
@@ -237,8 +236,23 @@ pub struct Prompt {
 pub struct DenyWhy {
     /// The question that was on the card.
     pub approval: ApprovalId,
+    /// Its session's key.
+    pub(super) key: SessionKey,
+    /// What a person calls its session.
+    pub session: String,
     /// What is typed.
     pub text: TextField,
+    /// Whether it can still be answered.
+    pub stands: Stands,
+}
+
+/// Whether a question can still be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// It can.
+    Open,
+    /// It was settled meanwhile.
+    Settled,
 }
 
 /// A card that opened by itself.

@@ -8,6 +8,7 @@ use super::overlay::{Deed, Overlay};
 use super::requests::mark_front;
 use super::{Model, acts, asking, cron, front, job_editor, notices, typing, words, writing};
 use crate::domain::api::Reply;
+use crate::domain::event::excerpt;
 use crate::domain::id::SessionKey;
 use crate::domain::sanitize::one_line;
 use crate::domain::slash::{self, Draft, Slash};
@@ -92,11 +93,9 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
             (accept(model, &sent, reply), state)
         }
         Err(failure) => {
-            writing::give_back(model, &sent);
+            writing::give_back(model, &sent.key, &sent.text);
             let words = match &failure {
-                Failure::Gone(why) => {
-                    format!("no answer ({why}): look whether it was taken before sending it again")
-                }
+                Failure::Gone(why) => unanswered(model, &sent, why),
                 Failure::Refused(why) | Failure::Failed(why) => why.clone(),
             };
             (words, AckState::Refused)
@@ -117,6 +116,22 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
         model.tell(Tone::Warn, format!("{}: {words}", super::sessions::name_of(&sent.key)));
     }
     model.dirty = true;
+}
+
+/// What is said of texts that an engine had when it went. All of them are in the history, the first one in the
+/// draft, too, if none was begun.
+fn unanswered(model: &mut Model, sent: &Sent, why: &str) -> String {
+    let key = typing::key_name(model, Action::HistoryUp);
+    let composer = model.composers.entry(sent.key.clone()).or_default();
+    composer.came_back.push(format!("{:?}", excerpt(&sent.text)));
+    match composer.came_back.as_slice() {
+        [_] => format!("no answer ({why}): look whether it was taken before sending it again"),
+        back => format!(
+            "no answer ({why}): {} texts came back, {}; {key} has each; look whether they were taken before sending them again",
+            back.len(),
+            back.join(" and "),
+        ),
+    }
 }
 
 /// Whether nothing was sent to the same session after it.

@@ -200,11 +200,13 @@ fn withhold_questions(model: &mut Model) {
     model.requests.forget();
 }
 
-/// Takes in what only drawing can tell. What it changes was already drawn: nothing becomes dirty.
+/// Takes in what only drawing can tell. What it changes was already drawn, but for the keys in
+/// the footer.
 fn drawn(model: &mut Model, measured: Measured) {
     let rows_changed = measured.list_rows != model.measured.list_rows
         || measured.queue_rows != model.measured.queue_rows
         || measured.run_rows != model.measured.run_rows;
+    model.dirty |= measured.question != model.measured.question;
     model.measured = measured;
     if rows_changed {
         walk::show_selection(model);

@@ -156,8 +156,10 @@ pub(super) fn clean_status(status: &mut EngineStatus) {
 /// Takes in a clean status: a drain opens its card, its end closes it.
 pub(super) fn set_status(model: &mut Model, status: EngineStatus) {
     let drains = model.card.as_ref().is_some_and(|card| card.kind == CardKind::Drain);
+    // A question that the operator went to meanwhile keeps its place.
+    let opens = model.drain().is_none() || model.card.is_none();
     match (&status.drain, drains) {
-        (Some(_), false) => {
+        (Some(_), false) if opens => {
             // It takes the focus only if the operator asked for it here.
             let focused_at = model.memory.quitting.then_some(model.now);
             model.card = Some(Card { kind: CardKind::Drain, focused_at, marked: 0, hidden: false });

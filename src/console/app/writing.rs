@@ -5,7 +5,7 @@ use super::composer::{AckLine, AckState, Composer, Lasts, Sent};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::{Overlay, Run};
 use super::replies::Purpose;
-use super::{Model, acts, asking, border, completing, job_editor, picking};
+use super::{Model, acts, approvals, asking, border, completing, job_editor, picking};
 use crate::domain::api::{Command, ComposerMemory};
 use crate::domain::id::SessionKey;
 use crate::domain::queue::{Intent, Source, check_text};
@@ -15,9 +15,6 @@ use crate::domain::slash::{self, Draft, Slash};
 const SAVE_AFTER: chrono::TimeDelta = chrono::TimeDelta::seconds(1);
 /// How long it stands under the composer why a draft was refused.
 pub(super) const REFUSED_FOR: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
-/// How many texts of a history are kept here.
-const MOST_HISTORY: usize = 200;
-
 /// The composer of the session in front.
 pub(super) fn composer(model: &mut Model) -> &mut Composer {
     model.composers.entry(model.front.clone()).or_default()
@@ -60,6 +57,7 @@ pub(super) fn text_changed(model: &mut Model) {
     if composer.ack.as_ref().is_some_and(|ack| ack.state != AckState::Sending) && !composer.text.is_empty() {
         composer.ack = None;
     }
+    composer.came_back.clear();
     completing::offer(model);
     model.effects.push(Effect::Timer { timer: Timer::SaveDraft, at: model.now + SAVE_AFTER });
     model.dirty = true;
@@ -123,6 +121,7 @@ pub(super) fn enter(model: &mut Model) {
 /// Sends the draft. The draft is gone from the field at once and comes back if it is refused.
 pub(super) fn send(model: &mut Model, intent: Intent) {
     let text = composer(model).text.text();
+    let mut answer = None;
     let refused = match (border::locked(model), slash::parse(&text)) {
         (Some(why), _) => Some(why),
         (None, Err(refusal)) => Some(refusal.to_string()),
@@ -130,6 +129,13 @@ pub(super) fn send(model: &mut Model, intent: Intent) {
             clear(model);
             return asking::ask_quit(model);
         }
+        (None, Ok(Draft::Command(Slash::Answer(given), _))) => match approvals::to_answer(model) {
+            Ok(approval) => {
+                answer = Some(Command::Answer { approval, answer: given });
+                None
+            }
+            Err(why) => Some(why),
+        },
         (None, Ok(Draft::Command(..))) => None,
         (None, Ok(Draft::Text(text))) => check_text(&text).err().map(|refusal| refusal.to_string()),
     };
@@ -140,15 +146,25 @@ pub(super) fn send(model: &mut Model, intent: Intent) {
     }
     clear(model);
     keep_in_history(model, text.clone());
-    submit(model, model.front.clone(), text, intent);
+    let key = model.front.clone();
+    match answer {
+        Some(answer) => give(model, key, text, answer),
+        None => submit(model, key, text, intent),
+    }
 }
 
 /// Gives a text to a session and shows what becomes of it under its composer.
 pub(super) fn submit(model: &mut Model, key: SessionKey, text: String, intent: Intent) {
     let to = key.clone();
     let command = Command::Submit { to, text: text.clone(), intent, source: Source::Console };
+    give(model, key, text, command);
+}
+
+/// Gives the command that a text of a session's is. The text comes back if it is refused.
+pub(super) fn give(model: &mut Model, key: SessionKey, text: String, command: Command) {
     let ticket = acts::command(model, Purpose::Submit, command);
     let composer = model.composers.entry(key.clone()).or_default();
+    composer.came_back.clear();
     composer.ack =
         Some(AckLine { words: "sending…".to_owned(), state: AckState::Sending, lasts: Lasts::UntilTyping });
     model.sent.push(Sent { ticket, key, text });
@@ -177,11 +193,7 @@ pub(super) fn clear_into_history(model: &mut Model) {
 }
 
 fn keep_in_history(model: &mut Model, text: String) {
-    let history = &mut composer(model).history;
-    history.retain(|kept| *kept != text);
-    history.push(text);
-    let surplus = history.len().saturating_sub(MOST_HISTORY);
-    history.drain(..surplus);
+    composer(model).keep(text);
 }
 
 /// A turn of the session in front ended: what was true of a message until then is so no more.
@@ -216,11 +228,12 @@ pub(super) fn expire_acks(model: &mut Model) {
     }
 }
 
-/// A refused text comes back: into the draft, or into the history if another was begun.
-pub(super) fn give_back(model: &mut Model, sent: &Sent) {
-    let composer = model.composers.entry(sent.key.clone()).or_default();
+/// A text that was not taken comes back: into the draft, or only into the history if another was begun.
+pub(super) fn give_back(model: &mut Model, key: &SessionKey, text: &str) {
+    let composer = model.composers.entry(key.clone()).or_default();
+    composer.keep(text.to_owned());
     if composer.text.is_empty() {
-        composer.text.set(&sent.text);
+        composer.text.set(text);
     }
 }
 

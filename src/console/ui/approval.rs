@@ -2,114 +2,243 @@
 
 use std::ops::Range;
 
+use chrono::TimeDelta;
 use ratatui::layout::Rect;
 
 use super::card::{self, Button};
 use super::cards;
-use super::layout::{from_bottom, from_left, from_top};
+use super::layout::{from_bottom, from_top};
 use super::paint::{Paint, to_cells};
 use super::text;
 use super::theme::Role;
 use crate::console::app::action::Action;
-use crate::console::app::approvals::Asked;
+use crate::console::app::approvals::{Asked, NO_ROOM, Seen};
 use crate::console::app::keymap::Context;
 use crate::console::app::overlay::Card;
 use crate::console::app::words::{age, clock, count};
+use crate::console::app::{WITH_ALWAYS, WITHOUT_ALWAYS, card_title};
 
 const WIDTH: usize = 92;
 const LABEL: usize = 10;
-/// Rows beside the question's own: tool, folder, what is shown of it, the word on `always`.
-const OTHER_ROWS: usize = 4;
-/// The most rows that are counted of a question.
+/// So many rows of what it would do are shown at once, or all of them, before anything else scrolls with them.
+const LEAST_COMMAND_ROWS: usize = 3;
+/// The most rows that are counted of a part.
 const MOST_ROWS: usize = 9_999;
 
-/// How much room a card takes, and what of the question it shows.
-struct Size {
+/// A row of a part of the question.
+struct Line {
+    /// What the part is called, beside its first row.
+    label: &'static str,
+    words: String,
+    role: Role,
+    /// What stands at the right end of the row.
+    beside: String,
+}
+
+/// What is shown of a question in so much room, and how. Nothing of it is cut: what has no room scrolls.
+struct Shown {
     width: usize,
-    /// The rows of the question, wrapped.
-    wrapped: Vec<Range<usize>>,
-    /// How many of them are shown.
-    shown: usize,
+    /// Above what scrolls.
+    head: Vec<Line>,
+    /// What scrolls, if it has more rows than there is room for. It begins with what the agent would do.
+    body: Vec<Line>,
+    /// How many of its rows are that.
+    does: usize,
+    /// Below what scrolls.
+    tail: Vec<Line>,
+    /// How many of the body's rows are shown.
+    room: usize,
+    /// Whether all that `always` would allow is shown.
+    prefix: bool,
     buttons: Vec<Button>,
     lead: String,
     button_rows: usize,
 }
 
-impl Size {
-    fn of(paint: &Paint<'_>, screen: Rect, card: &Card, asked: &Asked) -> Self {
-        let width = card::text_width(screen, WIDTH);
-        let (buttons, lead) = (cards::buttons(paint, card), cards::lead(paint, card));
-        let button_rows = card::button_rows(&buttons, width.saturating_sub(text::width(&lead)));
-        let wrapped = text::wrap(&asked.what, 0, width.saturating_sub(LABEL).max(1), MOST_ROWS).0;
-        let room = usize::from(screen.height).saturating_sub(2 + OTHER_ROWS + button_rows).max(1);
-        let shown = wrapped.len().min(room);
-        Self { width, wrapped, shown, buttons, lead, button_rows }
+impl Shown {
+    /// Only what the agent would do scrolls, with all that `always` would allow below it. Where that has no room
+    /// it is not offered; where even so little is left, everything scrolls.
+    fn of(paint: &Paint<'_>, (width, rows): (usize, usize), card: &Card, asked: &Asked) -> Self {
+        let why_not = match &asked.always {
+            Ok(prefix) => {
+                let words = format!("in this session, all that begins with: {prefix}");
+                let shown = Self::pinned(paint, (width, rows), card, asked, &words, WITH_ALWAYS);
+                if shown.is_roomy() {
+                    return Self { prefix: true, ..shown };
+                }
+                NO_ROOM
+            }
+            Err(why) => why,
+        };
+        let words = format!("not offered, {why_not}");
+        let shown = Self::pinned(paint, (width, rows), card, asked, &words, WITHOUT_ALWAYS);
+        if shown.is_roomy() { shown } else { shown.scrolling(rows) }
+    }
+
+    fn pinned(
+        paint: &Paint<'_>,
+        (width, rows): (usize, usize),
+        card: &Card,
+        asked: &Asked,
+        always: &str,
+        actions: &[Action],
+    ) -> Self {
+        let button = |action: &Action| Button::new(paint.model, *action, card_title(&card.kind, *action));
+        let (buttons, lead) = (actions.iter().map(button).collect::<Vec<_>>(), cards::lead(paint, card));
+        let body = part("does", &asked.what, width, Role::Strong);
+        let mut shown = Self {
+            width,
+            head: head(paint, width, asked),
+            does: body.len(),
+            body,
+            tail: part("always", always, width, Role::Quiet),
+            room: 0,
+            prefix: false,
+            button_rows: card::button_rows(&buttons, width.saturating_sub(text::width(&lead))),
+            buttons,
+            lead,
+        };
+        shown.fit(rows);
+        shown
+    }
+
+    fn scrolling(mut self, rows: usize) -> Self {
+        self.body.append(&mut self.head);
+        self.body.append(&mut self.tail);
+        self.fit(rows);
+        self
+    }
+
+    fn fit(&mut self, rows: usize) {
+        self.room = self.body.len().min(rows.saturating_sub(self.rows_around()));
+    }
+
+    fn is_roomy(&self) -> bool {
+        self.room >= self.does.min(LEAST_COMMAND_ROWS)
+    }
+
+    /// The rows inside the frame beside the body: one says how much of it is shown.
+    fn rows_around(&self) -> usize {
+        self.head.len() + self.tail.len() + 1 + self.button_rows
     }
 
     /// The rows inside the frame.
     fn rows(&self) -> usize {
-        self.shown + OTHER_ROWS + self.button_rows
+        self.room + self.rows_around()
     }
 }
 
-/// The bottom of `screen`, as much of it as the card takes, and what is left above.
-pub(super) fn place(paint: &Paint<'_>, screen: Rect, card: &Card, asked: &Asked) -> (Rect, Rect) {
-    from_bottom(screen, to_cells(Size::of(paint, screen, card, asked).rows() + 2))
+/// Tool and folder, and when the question denies itself.
+fn head(paint: &Paint<'_>, width: usize, asked: &Asked) -> Vec<Line> {
+    let left = asked.denies_at - paint.model.as_of();
+    let left = if left < TimeDelta::minutes(1) { "less than a minute".to_owned() } else { age(left) };
+    let by_itself = format!("by itself at {} (in {left})", clock(paint.model, asked.denies_at));
+    let denied = format!("denied {by_itself}");
+    let mut lines = part("tool", &asked.tool, width, Role::Strong);
+    match lines.as_mut_slice() {
+        [tool] if LABEL + text::width(&tool.words) + 2 + text::width(&denied) <= width => {
+            tool.beside = denied
+        }
+        _ => lines.extend(part("denied", &by_itself, width, Role::Warning)),
+    }
+    lines.extend(part("folder", &asked.folder, width, Role::Text));
+    lines
+}
+
+/// The rows of a part, wrapped behind its label.
+fn part(label: &'static str, words: &str, width: usize, role: Role) -> Vec<Line> {
+    let rows = text::wrap(words, 0, width.saturating_sub(LABEL).max(1), MOST_ROWS).0;
+    let line = |(at, row): (usize, Range<usize>)| Line {
+        label: if at == 0 { label } else { "" },
+        words: words[row].to_owned(),
+        role,
+        beside: String::new(),
+    };
+    rows.into_iter().enumerate().map(line).collect()
+}
+
+/// Where a card stands.
+pub(super) struct Place {
+    pub card: Rect,
+    /// What is left above it.
+    pub above: Rect,
+    pub fits: Fits,
+}
+
+/// Whether everything of a question is shown at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fits {
+    Whole,
+    InParts,
+}
+
+/// The bottom of `screen`, as much of it as the card takes.
+pub(super) fn place(paint: &Paint<'_>, screen: Rect, card: &Card, asked: &Asked) -> Place {
+    let shown = Shown::of(paint, room(screen), card, asked);
+    let (above, card) = from_bottom(screen, to_cells(shown.rows() + 2));
+    let whole = shown.room == shown.body.len() && shown.prefix == asked.always.is_ok();
+    Place { card, above, fits: if whole { Fits::Whole } else { Fits::InParts } }
 }
 
 /// Draws the card where it was placed.
 pub(super) fn draw(paint: &mut Paint<'_>, place: Rect, card: &Card, asked: &Asked) {
-    let size = Size::of(paint, place, card, asked);
-    let title = format!("Allow this? 1 of {}", asked.waiting);
-    let inner = card::open(paint, place, size.width, size.rows(), &title);
-    let (inner, below) = from_bottom(inner, to_cells(size.button_rows));
-    draw_tool(paint, inner, asked);
-    let inner = from_top(inner, 1).1;
-    paint.row(inner, 0).column("folder", LABEL, Role::Quiet).put(&asked.folder, Role::Text);
-    let (rows, inner) = from_top(from_top(inner, 1).1, to_cells(size.shown));
-    paint.row(rows, 0).put("does", Role::Quiet);
-    let (_, rows) = from_left(rows, to_cells(LABEL));
-    let first = asked.top.min(size.wrapped.len() - size.shown);
-    for (y, row) in size.wrapped.iter().skip(first).take(size.shown).enumerate() {
-        paint.row(rows, to_cells(y)).put(&asked.what[row.clone()], Role::Strong);
-    }
-    if paint.model.overlays.is_empty() {
-        paint.measured.overlay_rows = size.shown;
-        paint.measured.overlay_lines = size.wrapped.len();
-    }
-    draw_extent(paint, inner, asked, first, &size);
-    draw_always(paint, from_top(inner, 1).1, asked);
-    cards::draw_buttons(paint, below, card, &size.buttons, &size.lead);
+    let shown = Shown::of(paint, room(place), card, asked);
+    let title = format!("Allow this? 1 of {}, {}", asked.waiting, asked.session);
+    let inner = card::open(paint, place, shown.width, shown.rows(), &title);
+    let (inner, below) = from_bottom(inner, to_cells(shown.button_rows));
+    let (head, inner) = from_top(inner, to_cells(shown.head.len()));
+    draw_lines(paint, head, shown.head.iter());
+    let (body, inner) = from_top(inner, to_cells(shown.room));
+    let first = asked.top.min(shown.body.len() - shown.room);
+    draw_lines(paint, body, shown.body.iter().skip(first).take(shown.room));
+    draw_extent(paint, inner, asked, first, &shown);
+    draw_lines(paint, from_top(inner, 1).1, shown.tail.iter());
+    cards::draw_buttons(paint, below, card, &shown.buttons, &shown.lead);
+    measure(paint, asked, first, &shown);
 }
 
-fn draw_tool(paint: &mut Paint<'_>, area: Rect, asked: &Asked) {
-    let model = paint.model;
-    let left = age(asked.denies_at - model.as_of());
-    let denies = format!("denied by itself at {} (in {left})", clock(model, asked.denies_at));
-    let mut pen = paint.row(area, 0);
-    pen.right(&denies, Role::Warning);
-    pen.column("tool", LABEL, Role::Quiet).put(&asked.tool, Role::Strong);
+/// What is seen can be answered.
+fn measure(paint: &mut Paint<'_>, asked: &Asked, first: usize, shown: &Shown) {
+    if paint.model.overlays.is_empty() {
+        paint.measured.overlay_rows = shown.room;
+        paint.measured.overlay_lines = shown.body.len();
+    }
+    if shown.room > 0 && first < shown.does {
+        paint.measured.question = Some(Seen { approval: asked.approval, prefix: shown.prefix });
+    }
+}
+
+/// The text's width and the rows inside the frame of a card that may take all of `screen`.
+fn room(screen: Rect) -> (usize, usize) {
+    (card::text_width(screen, WIDTH), usize::from(screen.height).saturating_sub(2))
+}
+
+fn draw_lines<'a>(paint: &mut Paint<'_>, area: Rect, lines: impl Iterator<Item = &'a Line>) {
+    for (y, line) in lines.enumerate().take(usize::from(area.height)) {
+        let mut pen = paint.row(area, to_cells(y));
+        pen.right(&line.beside, Role::Warning);
+        pen.column(line.label, LABEL, Role::Quiet).put(&line.words, line.role);
+    }
 }
 
 /// Whether all of it is seen, and how the rest is reached.
-fn draw_extent(paint: &mut Paint<'_>, area: Rect, asked: &Asked, first: usize, size: &Size) {
-    let (shown, all) = (size.shown, size.wrapped.len());
-    let (words, role) = match shown < all {
-        false => (format!("all of it is shown ({})", count(asked.characters, "character")), Role::Quiet),
+fn draw_extent(paint: &mut Paint<'_>, area: Rect, asked: &Asked, first: usize, shown: &Shown) {
+    let (room, all) = (shown.room, shown.body.len());
+    let (long, short, role) = match room < all {
+        false => {
+            let characters = count(asked.characters, "character");
+            (format!("all of it is shown ({characters})"), "all of it is shown".to_owned(), Role::Quiet)
+        }
         true => {
-            let more = if first + shown < all { Action::CardDown } else { Action::CardUp };
+            let more = if first + room < all { Action::CardDown } else { Action::CardUp };
             let key = paint.model.keymap.keys_of(&[Context::Card], more).unwrap_or_default();
-            let rows = format!("rows {} to {} of {all}", first + 1, first + shown);
-            (format!("NOT ALL of it is shown: {rows}, {key} shows more"), Role::Warning)
+            let rows = format!("{} to {} of {all}", first + 1, first + room);
+            let long = format!("NOT ALL of it is shown: rows {rows}, {key} shows more");
+            (long, format!("NOT ALL: {rows}, {key}: more"), Role::Warning)
         }
     };
-    paint.row(area, 0).skip(LABEL).put(&words, role);
-}
-
-fn draw_always(paint: &mut Paint<'_>, area: Rect, asked: &Asked) {
-    let words = match &asked.always {
-        Ok(prefix) => format!("in this session, all that begins with: {prefix}"),
-        Err(why) => format!("not offered, {why}"),
+    match LABEL + text::width(&long) <= shown.width {
+        true => paint.row(area, 0).skip(LABEL).put(&long, role),
+        false => paint.row(area, 0).put(&short, role),
     };
-    paint.row(area, 0).column("always", LABEL, Role::Quiet).put(&words, Role::Quiet);
 }

@@ -194,12 +194,17 @@ fn draw_turn(paint: &mut Paint<'_>, area: Rect, label: &str, drain: &Drain, inde
     let name = crate::domain::sanitize::one_line(&name);
     let is_its =
         |row: &&ListRow| matches!(waited, Waited::Turn { session, .. } if row.row.session.id == *session);
-    let turn = model.sessions.rows.iter().find(is_its).and_then(|row| row.row.turn.as_ref());
-    let mark = paint.state_mark(SessionState::Runs);
+    let row = model.sessions.rows.iter().find(is_its);
+    let turn = row.and_then(|row| row.row.turn.as_ref());
+    let (mark, key) = (paint.state_mark(SessionState::Runs), paint.key_everywhere(Action::NextNeed));
     let role = state_role(SessionState::Runs);
     let mut pen = paint.row(area, 0);
     pen.column(label, LABEL, Role::Quiet).put(mark, role).put(" ", Role::Text);
     pen.column(&name, 24, Role::Strong).skip(1);
+    if let Some(asks) = row.and_then(|row| row.asks.as_ref()) {
+        pen.put(&format!("asks you ({key}): {asks}"), Role::NeedsYou);
+        return;
+    }
     let Some(turn) = turn else { return };
     pen.column(&format!("runs {}", running(model.as_of() - turn.since)), 14, role);
     let Some(at) = turn.last_output_at else { return };

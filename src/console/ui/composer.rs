@@ -16,6 +16,10 @@ use crate::console::app::{Model, enter_completes};
 
 /// The cells before the draft: the prompt.
 const PROMPT: u16 = 3;
+/// The cells that the border keeps for whom it is to.
+const LEAST_NAME: usize = 10;
+/// A border of fewer cells has shorter words.
+const WIDE: u16 = 60;
 
 /// How many rows the draft in front takes in a pane of `width` cells, counted to `most`.
 pub(super) fn draft_rows(model: &Model, width: u16, most: usize) -> usize {
@@ -36,7 +40,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
     let focused = paint.focused(Pane::Composer);
     let border = border(model);
     let completes = enter_completes(model);
-    let what = what_is_sent(model);
+    let what = what_is_sent(model, area.title.width);
     let (enter, role) = match border.weight {
         _ if completes => ("enter: completes".to_owned(), Role::Quiet),
         Weight::Normal => (format!("{what}: {}", border.enter), Role::Quiet),
@@ -44,7 +48,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
         Weight::Refused => (border.enter, Role::Bad),
     };
     paint.target(area.whole(), Target::Pane(Pane::Composer));
-    paint.title_in(area.title, focused, &format!("to: {}", border.to), &enter, role);
+    let to = format!("to: {}", border.to);
+    // What Enter does matters more than the end of a long name.
+    let kept = usize::from(area.title.width / 4).max(LEAST_NAME);
+    paint.title_keeping(area.title, focused, &to, &enter, role, kept);
     let prompt = paint.canvas.glyphs.prompt;
     let prompt_role = if focused == Focused::Yes { Role::Strong } else { Role::Quiet };
     paint.row(area.body, 0).skip(1).put(prompt, prompt_role);
@@ -58,9 +65,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: PaneArea) {
 
 /// What the border's words are about. Beside an acknowledgement, which is about the message before,
 /// that is said in full.
-fn what_is_sent(model: &Model) -> &'static str {
+fn what_is_sent(model: &Model, width: u16) -> &'static str {
     let told = model.composer().filter(|composer| composer.text.is_empty());
     match told.and_then(|composer| composer.ack.as_ref()).map(|ack| ack.state) {
+        Some(AckState::Kept | AckState::Sending) if width < WIDE => "next",
         Some(AckState::Kept | AckState::Sending) => "next message",
         _ => "enter",
     }

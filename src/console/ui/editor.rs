@@ -8,7 +8,7 @@ use super::filter;
 use super::layout::{from_bottom, from_top};
 use super::paint::{Focused, Paint};
 use super::theme::Role;
-use crate::console::app::overlay::{DenyWhy, ItemEditor, Prompt};
+use crate::console::app::overlay::{DenyWhy, ItemEditor, Prompt, Stands};
 use crate::console::app::text::TextField;
 
 const WIDTH: usize = 76;
@@ -41,10 +41,21 @@ pub(super) fn draw_prompt(paint: &mut Paint<'_>, screen: Rect, prompt: &Prompt) 
 /// Why an agent may not do what it asks.
 pub(super) fn draw_deny(paint: &mut Paint<'_>, screen: Rect, deny: &DenyWhy) {
     let width = card::text_width(screen, WIDTH);
-    let words = "The agent is told this, and goes on without it. Empty: it is told only that you denied it.";
-    let inner = card::open(paint, screen, width, card::rows(words, width) + 1, "Deny it: why?");
+    let (words, role) = match deny.stands {
+        Stands::Open => (
+            "The agent is told this, and goes on without it. Empty: it is told only that you denied it.",
+            Role::Quiet,
+        ),
+        Stands::Settled => (
+            "The question was settled meanwhile: the agent is told nothing of this. Enter puts it into the draft, \
+             or into its history.",
+            Role::Warning,
+        ),
+    };
+    let title = format!("Deny it: why? {}", deny.session);
+    let inner = card::open(paint, screen, width, card::rows(words, width) + 1, &title);
     let below = draw_line(paint, inner, &deny.text);
-    card::write(paint, below, words, Role::Quiet);
+    card::write(paint, below, words, role);
 }
 
 /// A text field behind a prompt; returns what is below it.

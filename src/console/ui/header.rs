@@ -18,6 +18,8 @@ use crate::domain::sanitize::one_line;
 
 /// Between two parts.
 const GAP: usize = 3;
+/// From so many cells on, all of a stop's words have room.
+const ROOMY: usize = 100;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let model = paint.model;
@@ -27,8 +29,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
     let ellipsis = paint.canvas.glyphs.ellipsis;
     let mut pen = paint.row(area, 0);
     pen.right(&clock, Role::Text);
-    // What needs a person, and what runs or can't be changed, come before it.
-    let before: usize = parts.iter().take(2).map(|(words, _)| text::width(words) + GAP).sum();
+    // What needs a person, and what runs or can't be changed, come before it; so does what a stop waits for.
+    let first = if header.drain.is_some() { 3 } else { 2 };
+    let before: usize = parts.iter().take(first).map(|(words, _)| text::width(words) + GAP).sum();
     let fits = |engine: &String| before + text::width(engine) + 2 <= pen.room();
     if let Some(engine) = engine_words(&header.engine).into_iter().find(fits) {
         pen.right(" ", Role::Text).right(&engine, Role::Quiet);
@@ -81,6 +84,7 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
         let since = minute(trouble.since, model.zone);
         parts.push((format!("! STORE: nothing kept since {since}: {}", trouble.why), Role::NeedsYou));
     }
+    let needs = header.needs_you.filter(|n| *n > 0);
     if let Some(drain) = &header.drain {
         paint.motion.counts_seconds();
         let left = (drain.until - model.now).num_seconds().max(0);
@@ -89,10 +93,13 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
             AfterStop::Restart => "RESTARTING",
         };
         parts.push((format!("{does}, {left} s left"), Role::Warning));
-        parts.push((still_run(&drain.waits_for), Role::Runs));
-        parts.push(("no turn begins".to_owned(), Role::Text));
+        parts.extend(needs.map(|n| needs_you(paint, n)));
+        let words = match needs {
+            Some(_) if room < ROOMY => format!("{} run", drain.waits_for.len()),
+            _ => still_run(&drain.waits_for),
+        };
+        parts.push((words, Role::Runs));
     }
-    let needs = header.needs_you.filter(|n| *n > 0);
     if let Some(hold) = &header.hold {
         // What needs a person is seen beside it.
         parts.extend(needs.map(|n| needs_you(paint, n)));
@@ -114,8 +121,11 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
     match header.needs_you {
         Some(0) if parts.is_empty() => parts.push(("all quiet".to_owned(), Role::Good)),
         Some(0) | None => {}
-        Some(_) if header.hold.is_some() => {}
+        Some(_) if header.hold.is_some() || header.drain.is_some() => {}
         Some(n) => parts.push(needs_you(paint, n)),
+    }
+    if header.drain.is_some() {
+        parts.push(("no turn begins".to_owned(), Role::Text));
     }
     if header.access == Access::ReadOnly {
         parts.insert(parts.len().min(1), ("READ-ONLY".to_owned(), Role::Warning));

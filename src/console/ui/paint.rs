@@ -67,10 +67,23 @@ impl Paint<'_> {
 
     /// As [`Self::title`], with the right side in a role.
     pub(super) fn title_in(&mut self, area: Rect, focused: Focused, left: &str, right: &str, role: Role) {
+        self.title_keeping(area, focused, left, right, role, usize::from(area.width) / 2);
+    }
+
+    /// As [`Self::title_in`]; of the left side so many cells are kept, however long the right one is.
+    pub(super) fn title_keeping(
+        &mut self,
+        area: Rect,
+        focused: Focused,
+        left: &str,
+        right: &str,
+        role: Role,
+        kept: usize,
+    ) {
         let line = self.canvas.glyphs.horizontal;
         let width = usize::from(area.width);
-        // The name keeps half of the line, and a right side of which little is left is left out.
-        let room = width.saturating_sub(text::width(left).min(width / 2) + 8);
+        // A right side of which little is left is left out.
+        let room = width.saturating_sub(text::width(left).min(kept) + 8);
         let shown = if room < 10 { 0 } else { text::width(right).min(room) };
         let begin = if shown == 0 { area.right() } else { area.right() - to_cells(shown + 3) };
         let name = match focused {

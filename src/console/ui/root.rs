@@ -226,30 +226,25 @@ fn draw_over(paint: &mut Paint<'_>, layout: &Layout) {
     notices::draw(paint, layout);
 }
 
-/// Where the question of the agent in front stands.
-struct QuestionPlace {
-    card: Rect,
-    /// What is left of the conversation above it.
-    above: Rect,
-}
-
-/// It stands in its conversation; where that is not shown or has no room for it, over the view, once the
-/// operator went to it.
-fn question(paint: &Paint<'_>, layout: &Layout) -> Option<QuestionPlace> {
+/// Where the question of the agent in front stands: in its conversation; where that is not shown or has no room
+/// for all of it, over the view, once the operator went to it.
+fn question(paint: &Paint<'_>, layout: &Layout) -> Option<approval::Place> {
     const ROOM: u16 = 9;
     let card = paint.model.card.as_ref().filter(|card| !card.hidden)?;
     let CardKind::Asks(asked) = &card.kind else { return None };
-    match layout.conversation.map(|pane| pane.body).filter(|body| body.height >= ROOM) {
-        Some(body) => {
-            // A row of what was said stays.
-            let (first, rest) = layout::from_top(body, 1);
-            let (rest, card) = approval::place(paint, rest, card, asked);
-            Some(QuestionPlace { card, above: first.union(rest) })
-        }
-        None => {
-            card.focused_at?;
-            let (_, card) = approval::place(paint, layout.main, card, asked);
-            Some(QuestionPlace { card, above: layout.conversation.map_or(layout.main, |pane| pane.body) })
+    let body = layout.conversation.map(|pane| pane.body);
+    let inside = body.filter(|body| body.height >= ROOM).map(|body| {
+        // A row of what was said stays.
+        let (first, rest) = layout::from_top(body, 1);
+        let place = approval::place(paint, rest, card, asked);
+        approval::Place { above: first.union(place.above), ..place }
+    });
+    match (inside, card.focused_at) {
+        (Some(place), _) if place.fits == approval::Fits::Whole => Some(place),
+        (inside, None) => inside,
+        (_, Some(_)) => {
+            let place = approval::place(paint, layout.main, card, asked);
+            Some(approval::Place { above: body.unwrap_or(layout.main), ..place })
         }
     }
 }
