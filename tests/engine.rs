@@ -676,6 +676,43 @@ async fn a_turn_whose_server_counts_beyond_all_measure_ends_like_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_of_more_steps_than_an_agent_is_given_leaves_it_the_newest_and_says_so() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "search everything").await;
+    let turn = world.turn_for("search everything").await;
+    for number in 0..2_001 {
+        let (call, name, arguments) = (format!("c{number}"), "grep".to_owned(), number.to_string());
+        turn.emit(AgentEvent::ToolCall { call: call.clone(), name, arguments }).await;
+        turn.emit(AgentEvent::ToolResult { call, ok: true, output: format!("found {number}") }).await;
+    }
+    turn.answer("nothing more").await;
+    world.turn_ended().await;
+    world.send("s", "and now?").await;
+    let next = world.turn_for("and now?").await;
+    let [Step::User { text: beginning, .. }, Step::Agent { text, .. }] = &next.history[..] else {
+        panic!("{:?}", next.history)
+    };
+    assert!(beginning.contains("left out"), "{beginning}");
+    assert!(text.contains("found 2000") && text.ends_with("nothing more"));
+    world.event(|kind| kind.words().contains("the beginning is left out")).await;
+    next.answer("").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_does_not_end_is_ended_and_fills_no_disk() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "count").await;
+    let turn = world.turn_for("count").await;
+    let piece = "all work and no play ".repeat(50_000);
+    while !turn.is_gone() {
+        turn.try_emit(AgentEvent::Text(piece.clone()));
+        tokio::task::yield_now().await;
+    }
+    let ended = world.turn_ended().await.kind.words();
+    assert_eq!(ended, "turn 1 failed: it said more than 16 MiB, so it was ended");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_a_running_tool_writes_is_seen_while_it_runs_and_never_kept() {
     let world = World::new(Setup::default()).await;
     world.send("s", "build it").await;

@@ -162,18 +162,33 @@ pub struct Told {
     pub ends: Vec<MessageId>,
 }
 
+/// Whether entries begin where their conversation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beginning {
+    /// They do.
+    There,
+    /// There are more before them.
+    LeftOut,
+}
+
+/// What an agent reads in the place of a beginning that is left out.
+const LEFT_OUT: &str = "[The beginning of this conversation is left out here.]";
+
 /// Makes the history that a backend reads from the entries before a turn.
 ///
 /// Reasoning is left out, tool calls are told as the agent's words, a turn without an answer keeps
 /// the question with a note of how it ended, so that the roles alternate whatever happened.
 pub fn steps(entries: &[Entry]) -> Vec<Step> {
-    told(entries, None).steps
+    told(entries, None, Beginning::There).steps
 }
 
 /// The same where a summary stands for the first entries. The first question stays, and so does what was
-/// asked in a turn whose end the summary does not reach.
-pub fn told(entries: &[Entry], summary: Option<&Summary>) -> Told {
+/// asked in a turn whose end the summary does not reach. Entries that begin in the middle say so.
+pub fn told(entries: &[Entry], summary: Option<&Summary>, beginning: Beginning) -> Told {
     let mut told = Told::default();
+    if let (Beginning::LeftOut, None, Some(first)) = (beginning, summary, entries.first()) {
+        told.take_user(LEFT_OUT, Asker::Person, first.id);
+    }
     let covered = summary.map_or(0, |summary| entries.partition_point(|entry| entry.id <= summary.up_to));
     let (covered, rest) = entries.split_at(covered);
     if let Some(summary) = summary {
@@ -394,10 +409,10 @@ mod tests {
             (3, agent("a3")),
         ]);
         let summary = Summary { up_to: MessageId(4), text: "In short.".to_owned() };
-        let told = super::told(&entries, Some(&summary));
+        let told = super::told(&entries, Some(&summary), Beginning::There);
         assert_eq!(words(&told), ["q1", &summary_told("In short."), "q3", "a3"]);
         assert_eq!(told.ends, [4, 4, 5, 6].map(MessageId));
-        let later = super::told(&entries[4..], Some(&summary));
+        let later = super::told(&entries[4..], Some(&summary), Beginning::LeftOut);
         assert_eq!(words(&later)[1..], words(&told)[1..], "though its entries are not read any more");
     }
 
@@ -412,9 +427,9 @@ mod tests {
             (2, agent("a2")),
         ]);
         let summary = |up_to| Summary { up_to: MessageId(up_to), text: "In short.".to_owned() };
-        let told = super::told(&entries, Some(&summary(4)));
+        let told = super::told(&entries, Some(&summary(4)), Beginning::There);
         assert_eq!(words(&told), ["q1", &summary_told("In short."), "q2", "[tool ls / -> r2]a2"]);
-        let first = super::told(&entries[2..], Some(&summary(4)));
+        let first = super::told(&entries[2..], Some(&summary(4)), Beginning::LeftOut);
         assert_eq!(words(&first), ["q2", &summary_told("In short."), GO_ON, "[tool ls / -> r2]a2"]);
     }
 
@@ -430,6 +445,14 @@ mod tests {
     fn reasoning_is_not_read_again() {
         let thought = Body::Reasoning { text: "hm".to_owned(), offset: 0 };
         assert_eq!(told(vec![user("q"), thought, agent("a")]), pairs(&[('u', "q"), ('a', "a")]));
+    }
+
+    #[test]
+    fn a_history_that_begins_in_the_middle_of_an_answer_says_so_and_keeps_it() {
+        let entries = [entry(tool(Some("two files"))), entry(agent("done"))];
+        let told = super::told(&entries, None, Beginning::LeftOut);
+        assert_eq!(words(&told), [LEFT_OUT, "[tool ls / -> two files]done"]);
+        assert_eq!(super::told(&entries, None, Beginning::There), Told::default());
     }
 
     #[test]

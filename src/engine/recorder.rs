@@ -126,6 +126,11 @@ impl Recorder {
         self.unkept.is_empty()
     }
 
+    /// How many bytes of words the turn has.
+    pub(super) fn words_bytes(&self) -> u64 {
+        self.text_bytes + self.reasoning_bytes
+    }
+
     /// How many bytes wait to be kept.
     pub(super) fn unkept_bytes(&self) -> usize {
         self.unkept_bytes

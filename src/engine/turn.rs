@@ -28,7 +28,7 @@ use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{self, JobFound, Piece, StreamKind, Update};
 use crate::domain::background::told;
 use crate::domain::event::{EventKind, Level};
-use crate::domain::history::{self, Asker};
+use crate::domain::history::{self, Asker, Beginning};
 use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Source;
@@ -42,6 +42,8 @@ const KEEP_EVERY: Duration = Duration::from_secs(1);
 const SHOW_EVERY: Duration = Duration::from_millis(100);
 /// So much may wait to be kept before the agent is slowed down.
 const MAX_UNKEPT_BYTES: usize = 1024 * 1024;
+/// More words than any turn has: an agent that does not end would fill the disk.
+const MOST_WORDS_BYTES: u64 = 16 * 1024 * 1024;
 /// So many earlier entries an agent is given.
 const HISTORY_ENTRIES: usize = 2_000;
 /// Events of an agent that may wait.
@@ -68,6 +70,7 @@ struct Prepared {
     backend: Arc<dyn Backend>,
     context: SessionContext,
     history: history::Told,
+    beginning: Beginning,
     message: String,
     asked_by: Asker,
     secrets: Secrets,
@@ -92,7 +95,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
     let (turn, item, session) = (begun.turn, begun.item, begun.session.clone());
     let (zone, now) = (shared.settings.timezone, shared.now());
     let secrets = Secrets::read_aside(shared.settings.keys.clone()).await;
-    let (row, item, history, job, ended) = shared
+    let (row, item, (history, beginning), job, ended) = shared
         .store
         .read(move |queries| {
             let row = queries.session(&session)?;
@@ -103,9 +106,11 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
                 _ => JobFound::None,
             };
             let entries = queries.history_before(turn, HISTORY_ENTRIES)?;
-            let history = history::told(&entries, queries.summary(&session)?.as_ref());
+            let beginning =
+                if entries.len() < HISTORY_ENTRIES { Beginning::There } else { Beginning::LeftOut };
+            let history = history::told(&entries, queries.summary(&session)?.as_ref(), beginning);
             let ended = told(&queries.told_in(&session, turn)?);
-            Ok((row, queries.item(item)?, history, job, ended))
+            Ok((row, queries.item(item)?, (history, beginning), job, ended))
         })
         .await?;
     let (Some(row), Some(item)) = (row, item) else {
@@ -131,7 +136,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
         "" => item.text,
         ended => format!("{ended}\n\n{}", item.text),
     };
-    Ok(Prepared { agent, backend, context, history, message, asked_by, secrets })
+    Ok(Prepared { agent, backend, context, history, beginning, message, asked_by, secrets })
 }
 
 /// Ends the turn in the store, however long the store takes: until then nothing else of its
@@ -243,6 +248,13 @@ impl<'a> Work<'a> {
         let (engine, ends) = lines();
         let (output, events) = mpsc::channel(AGENT_EVENTS);
         self.hiding = Hiding::of(prepared.secrets.clone());
+        if prepared.beginning == Beginning::LeftOut {
+            let text = format!(
+                "turn {}: the agent reads the newest {HISTORY_ENTRIES} entries of its conversation, the beginning is left out",
+                self.begun.turn
+            );
+            self.told.push(self.note(EventKind::Notice { level: Level::Info, text }));
+        }
         self.recorder.ends = prepared.history.ends;
         let turn = Turn {
             id: self.begun.turn,
@@ -303,7 +315,14 @@ impl<'a> Work<'a> {
                 }
                 event = events.recv(), if events_open && self.recorder.unkept_bytes() < MAX_UNKEPT_BYTES => {
                     match event {
-                        Some(event) => self.hiding.take(event).for_each(|event| self.take(event)),
+                        Some(event) => {
+                            self.hiding.take(event).for_each(|event| self.take(event));
+                            if self.recorder.words_bytes() > MOST_WORDS_BYTES {
+                                agent = None;
+                                events.close();
+                                ran = Ran::without_end(MOST_WORDS_BYTES);
+                            }
+                        }
                         None => {
                             events_open = false;
                             self.hiding.rest().into_iter().for_each(|event| self.take(event));

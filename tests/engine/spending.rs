@@ -9,6 +9,7 @@ use switchboard::domain::cron::{ExecutionState, JobEvent};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::session::{HoldReason, SessionState, Usage};
 use switchboard::domain::spending::Limit;
+use switchboard::domain::turn::Outcome;
 
 use crate::cron::{job, world_set_up};
 use crate::support::scripted::Played;
@@ -192,7 +193,7 @@ async fn what_a_turn_used_that_a_crash_cut_counts() {
     let resumed = world.agent.next_turn().await;
     resumed.emit(AgentEvent::Usage(Usage { input: 40, ..Usage::default() })).await;
     resumed.answer("done").await;
-    world.turn_ended().await;
+    world.event(|kind| matches!(kind, EventKind::TurnEnded { outcome: Outcome::Done, .. })).await;
     assert_eq!(world.row("s").await.session.usage.input, 100);
     assert_eq!(world.row("s").await.state, SessionState::Held);
 }

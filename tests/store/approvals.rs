@@ -119,6 +119,27 @@ fn what_was_always_allowed_is_listed_and_asked_again_once_it_is_taken_back() {
 }
 
 #[test]
+fn the_alert_of_several_questions_names_the_one_that_is_answered_first_and_is_new_for_each() {
+    on_each(|bench| {
+        let (_, turn) = running(bench);
+        let [first, ..] = ["ls", "make x\nrm -rf /"].map(|command| ask(bench, turn, command, 2).unwrap());
+        let alert = |bench: &Bench<'_>| bench.ask(|q| q.alerts(9)).remove(0);
+        assert_eq!(
+            alert(bench).words,
+            "a asks: terminal: ls (the first of 2 questions); /approve or /deny answers"
+        );
+        settle(bench, &first, Ending::Answered(Answer::Once), 3).unwrap();
+        let next = alert(bench);
+        assert_eq!(next.words, "a asks: terminal: make x ⏎ rm -rf /; /approve or /deny answers");
+        assert_eq!(
+            (next.raised_at, next.raises),
+            (at(3), 1),
+            "who is told of alerts is told of this one too"
+        );
+    });
+}
+
+#[test]
 fn the_end_of_a_turn_and_a_stop_settle_what_is_open() {
     on_each(|bench| {
         let (session, turn) = running(bench);

@@ -593,8 +593,13 @@ impl Model {
         let kept = self.approvals.iter_mut().find(|kept| kept.id == asked.id).unwrap();
         kept.decision = Some(decision.clone());
         self.tell_decided(asked, decision, at);
-        if self.open_questions(&asked.session).is_empty() {
-            self.resolve(&AlertKey::approval(&asked.session), at);
+    }
+
+    fn raise_question(&mut self, session: &SessionId, at: Time) {
+        let open = self.open_questions(session);
+        if let Some(first) = open.first() {
+            let alert = first.question.alert(session, self.kept(session).session.name(), open.len());
+            self.raise(&alert, at);
         }
     }
 
@@ -614,6 +619,7 @@ impl Model {
             assert_eq!(asked.turn, turn, "a question outlived its turn");
             self.decided(&asked, &Decision::Cancelled { why: why.to_owned() }, at);
         }
+        self.resolve(&AlertKey::approval(&session), at);
     }
 
     fn end(&mut self, id: TurnId, outcome: &Outcome, at: Time) {
@@ -1660,7 +1666,7 @@ impl Transitions for Model {
                 let kind =
                     EventKind::ApprovalAsked { turn: new.turn, approval, line, denies_at: new.denies_at };
                 self.tell(Some(&session), kind, at);
-                self.raise(&new.question.alert(&session, kept.name()), at);
+                self.raise_question(&session, at);
             }
         }
         Ok(asked)
@@ -1672,6 +1678,8 @@ impl Transitions for Model {
         };
         let decision = asked.decide(ending).map_err(StoreError::Refused)?;
         self.decided(&asked, &decision, at);
+        self.resolve(&AlertKey::approval(&asked.session), at);
+        self.raise_question(&asked.session, at);
         if let Decision::Always { prefix } = &decision
             && !self.allowed_in(&asked.session).contains(prefix)
         {

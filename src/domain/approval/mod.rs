@@ -206,17 +206,19 @@ impl Question {
         Some(Decision::NobodyToAsk { why })
     }
 
-    /// The question in one harmless line: `terminal: git push`.
+    /// The question in one harmless line: `terminal: git push`. A line break is no space: it may part commands.
     pub fn line(&self) -> String {
-        format!("{}: {}", one_line(&self.tool), one_line(&excerpt(&self.what)))
+        let what = self.what.trim_end().replace('\n', " ⏎ ");
+        format!("{}: {}", one_line(&self.tool), one_line(&excerpt(&what)))
     }
 
-    /// The alert of a session, called `name`, that waits for the answer.
-    pub fn alert(&self, session: &SessionId, name: &str) -> NewAlert {
+    /// The alert of a session, called `name`, that waits for the answer to this first, and to so many in all.
+    pub fn alert(&self, session: &SessionId, name: &str, open: usize) -> NewAlert {
+        let first = if open > 1 { format!(" (the first of {open} questions)") } else { String::new() };
         NewAlert {
             key: AlertKey::approval(session),
             subject: Subject::Session(session.clone()),
-            words: format!("{} asks: {}; /approve or /deny answers", one_line(name), self.line()),
+            words: format!("{} asks: {}{first}; /approve or /deny answers", one_line(name), self.line()),
             times: None,
             by: RaisedBy::Itself,
         }
@@ -325,7 +327,7 @@ mod tests {
     #[test]
     fn the_words_of_a_question_are_one_harmless_line() {
         let session = SessionId::new(Time::UNIX_EPOCH, 1);
-        let alert = question("a\u{1b}[2J\nb").alert(&session, "deploy\nbot");
+        let alert = question("a\u{1b}[2J\nb").alert(&session, "deploy\nbot", 1);
         assert!(alert.words.starts_with("deploy bot asks: terminal: a"), "{}", alert.words);
         assert!(!alert.words.chars().any(char::is_control));
     }

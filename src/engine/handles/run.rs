@@ -52,6 +52,12 @@ impl Ran {
     pub(in crate::engine) fn killed() -> Self {
         Self { ending: None, had: Had::Killed }
     }
+
+    /// An agent that said more than so many bytes in a turn, and is gone.
+    pub(in crate::engine) fn without_end(most: u64) -> Self {
+        let why = format!("it said more than {} MiB, so it was ended", most >> 20);
+        Self { ending: Some(Err(AgentError::Failed(why))), had: Had::Killed }
+    }
 }
 
 /// Runs a turn on `kept`, else on a new handle.

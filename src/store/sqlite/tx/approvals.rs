@@ -44,8 +44,7 @@ impl Tx<'_> {
                     EventKind::ApprovalAsked { turn, approval, line, denies_at },
                     at,
                 )?;
-                let alert = new.question.alert(&standing.id, standing.name());
-                self.raise_of(&mut standing, &alert, at)?;
+                self.raise_question(&mut standing, at)?;
             }
         }
         self.save(&standing)?;
@@ -63,6 +62,8 @@ impl Tx<'_> {
         let decision = found.decide(ending)?;
         let mut standing = self.standing(&found.session)?;
         self.keep_decision(&mut standing, &found, &decision, at)?;
+        self.resolve_of(&mut standing, &AlertKey::approval(&found.session), at)?;
+        self.raise_question(&mut standing, at)?;
         if let Decision::Always { prefix } = &decision {
             self.execute(
                 "INSERT OR IGNORE INTO allowed_commands (session, prefix, at) VALUES (?1, ?2, ?3)",
@@ -111,7 +112,21 @@ impl Tx<'_> {
             let decision = Decision::Cancelled { why: why.to_owned() };
             self.keep_decision(standing, &approval, &decision, at)?;
         }
-        Ok(())
+        let key = AlertKey::approval(&standing.id);
+        self.resolve_of(standing, &key, at)?;
+        self.raise_question(standing, at)
+    }
+
+    /// Raises the alert of the question that is to be answered first, if one waits.
+    fn raise_question(&mut self, standing: &mut Standing, at: Time) -> Result<()> {
+        let first = self.first(
+            "SELECT * FROM approvals WHERE session = ?1 AND decision IS NULL ORDER BY id LIMIT 1",
+            (&standing.id,),
+            columns::approval,
+        )?;
+        let Some(first) = first else { return Ok(()) };
+        let alert = first.question.alert(&standing.id, standing.name(), standing.asks);
+        self.raise_of(standing, &alert, at)
     }
 
     fn keep_decision(
@@ -126,12 +141,7 @@ impl Tx<'_> {
             (approval.id, json(decision)?, Millis(at)),
         )?;
         standing.asks = standing.asks.saturating_sub(1);
-        self.tell_settled(standing, approval, decision, at)?;
-        if standing.asks > 0 {
-            return Ok(());
-        }
-        let key = AlertKey::approval(&standing.id);
-        self.resolve_of(standing, &key, at)
+        self.tell_settled(standing, approval, decision, at)
     }
 
     fn tell_settled(
