@@ -26,6 +26,10 @@ pub fn tests() -> Vec<Trial> {
         real("acp_program_that_is_no_agent_is_told_with_the_setting_that_starts_it", no_agent),
         real("acp_agent_that_wants_a_login_says_so", wants_a_login),
         real("acp_words_thoughts_tools_and_plans_are_told_as_they_come", tells_all),
+        real(
+            "acp_call_whose_end_says_nothing_has_what_it_showed_and_one_without_an_end_is_ended",
+            open_calls,
+        ),
         real("acp_what_its_session_costs_is_taken_as_given_and_only_once", costs),
         real("acp_tokens_are_counted_by_what_came_to_the_sums_of_its_session", tokens),
         real("acp_tokens_of_a_turn_that_was_stopped_are_counted_too", tokens_of_a_stopped_turn),
@@ -50,11 +54,14 @@ pub fn tests() -> Vec<Trial> {
         real("acp_stop_is_sent_once_and_what_comes_after_it_is_heard", stops),
         real("acp_stop_that_comes_too_late_leaves_the_answer", stop_after_the_end),
         real("acp_words_a_moment_after_the_end_are_the_turns_and_never_the_next_ones", late_words),
-        real("acp_question_that_comes_with_a_refusal_is_answered", asks_and_refuses),
         real("acp_agent_that_ignores_a_stop_is_killed_and_begins_anew", ignores_a_stop),
         real("acp_agent_dies_with_its_group_when_the_turn_is_dropped", is_dropped),
         real("acp_question_is_asked_and_the_option_of_its_kind_chosen", asks),
         real("acp_question_is_answered_by_the_settings_first", settings_answer),
+        real(
+            "acp_question_that_is_more_than_a_command_is_shown_whole_and_never_allowed_for_ever",
+            asks_for_more,
+        ),
         real("acp_question_without_a_yes_is_refused_and_told", no_yes_offered),
         real("acp_question_that_cannot_be_read_is_answered_at_once_and_told", unreadable_question),
         real("acp_answer_that_cannot_be_read_says_what_is_missing", unreadable_answer),
@@ -487,40 +494,28 @@ async fn stops() {
 }
 
 async fn late_words() {
-    let agent = Agent::new(
-        r#"on_prompt() {
-            case $line in
-            *first*) send "$(say "hel"; stop end_turn; say "lo"; ask_to_run "too late" allow_once)" ;;
-            *) say "and now?"; stop end_turn ;;
-            esac
-        }"#,
-    );
-    let mut talk = Conversation::open(&*agent.backend()).await;
-    let first = talk.say("first", &[]).await;
-    assert_eq!((first.end.clone(), first.text().as_str()), (Ok(()), "hello"));
-    let second = talk.say("second", &[("first", "hello")]).await;
-    assert_eq!((second.end.clone(), second.text().as_str()), (Ok(()), "and now?"));
-    assert_eq!(
-        agent.answer(900)["result"]["outcome"],
-        json!({"outcome": "cancelled"}),
-        "nobody is asked any more"
-    );
-}
-
-async fn asks_and_refuses() {
-    let agent = Agent::new(
-        r#"on_prompt() {
-            case $line in
-            *first*) send "$(fail '{"code":-32603,"message":"No"}'; ask_to_run "too late" allow_once)" ;;
-            *) say "and now?"; stop end_turn ;;
-            esac
-        }"#,
-    );
-    let mut talk = Conversation::open(&*agent.backend()).await;
-    assert_eq!(talk.say("first", &[]).await.failure(), "sh refused the prompt: No (error -32603)");
-    let second = talk.say("second", &[("first", "[no answer]")]).await;
-    assert_eq!((second.end.clone(), second.text().as_str()), (Ok(()), "and now?"));
-    assert_eq!(agent.answer(900)["result"]["outcome"], json!({"outcome": "cancelled"}));
+    let refused = Err(AgentError::Failed("sh refused the prompt: No (error -32603)".to_owned()));
+    let table = [
+        (r#"say "hel"; stop end_turn; say "lo""#, Ok(()), "hello"),
+        (r#"fail '{"code":-32603,"message":"No"}'"#, refused, ""),
+    ];
+    for (says, end, text) in table {
+        let agent = Agent::new(&format!(
+            r#"on_prompt() {{
+                case $line in
+                *first*) send "$({says}; ask_to_run "too late" allow_once)" ;;
+                *) say "and now?"; stop end_turn ;;
+                esac
+            }}"#
+        ));
+        let mut talk = Conversation::open(&*agent.backend()).await;
+        let first = talk.say("first", &[]).await;
+        assert_eq!((&first.end, first.text().as_str()), (&end, text));
+        let second = talk.say("second", &[("first", "it answered")]).await;
+        assert_eq!((second.end.clone(), second.text().as_str()), (Ok(()), "and now?"));
+        let cancelled = json!({"outcome": "cancelled"});
+        assert_eq!(agent.answer(900)["result"]["outcome"], cancelled, "nobody is asked any more");
+    }
 }
 
 async fn stop_after_the_end() {
@@ -592,6 +587,58 @@ async fn asks() {
     }
 }
 
+async fn asks_for_more() {
+    let creates = r#"on_prompt() { ask_for '"kind":"edit","title":"Create /etc/cron.d/x","rawInput":{"command":"create","path":"/etc/cron.d/x"}' allow_once; }"#;
+    let elsewhere = r#"on_prompt() {
+        update '{"sessionUpdate":"tool_call","toolCallId":"p1","title":"Clean","kind":"execute","status":"pending"}'
+        ask_for '"rawInput":{"command":"rm -rf build","cwd":"/srv","description":"Cleans up"}' allow_once
+    }"#;
+    let more = r#"on_prompt() { ask_for '"kind":"execute","rawInput":{"command":"create","env":{"PATH":"/tmp"}}' allow_once; }"#;
+    let table = [
+        (creates, "edit", "Create /etc/cron.d/x\ncommand: create\npath: /etc/cron.d/x", None),
+        (elsewhere, "execute", "rm -rf build", Some("/srv")),
+        (more, "execute", "create\nenv: {\"PATH\":\"/tmp\"}", None),
+    ];
+    for (script, tool, what, folder) in table {
+        let script = format!("{script}\non_answer() {{ say \"go on\"; id=$prompt; stop end_turn; }}");
+        let mut agent = Agent::new(&script);
+        agent.config.approvals.allow = vec!["create".to_owned()];
+        let (call, mut questions) = Call::new("do it").answered_by([Decision::Once]);
+        assert_eq!(call.play(&*agent.backend()).await.text(), "go on");
+        let question = questions.try_recv().expect("a person is asked");
+        assert_eq!((question.tool.as_str(), question.what.as_str()), (tool, what));
+        let own = agent.folder.path().display().to_string();
+        assert_eq!(question.folder, folder.map_or(own, str::to_owned));
+        assert!(matches!(question.always, Always::NotOffered { .. }), "{question:?}");
+    }
+}
+
+async fn open_calls() {
+    let agent = Agent::new(
+        r#"on_prompt() {
+            shows t1 in_progress '"kind":"execute","title":"ls",' "a.txt"
+            update '{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed"}'
+            shows t2 in_progress '"kind":"execute","title":"sleep",' "zzz"
+            say "done"
+            stop end_turn
+        }
+        shows() {
+            update "{\"sessionUpdate\":\"tool_call_update\",\"toolCallId\":\"$1\",\"status\":\"$2\",$3\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"$4\"}}]}"
+        }"#,
+    );
+    let played = agent.play("go").await;
+    assert_eq!((played.end.clone(), played.text()), (Ok(()), "done".to_owned()));
+    let results: Vec<&AgentEvent> =
+        played.events.iter().filter(|event| matches!(event, AgentEvent::ToolResult { .. })).collect();
+    let result = |call: &str, ok, output: &str| AgentEvent::ToolResult {
+        call: call.into(),
+        ok,
+        output: output.into(),
+    };
+    let cut = "zzz\n[the agent told no end of this call]";
+    assert_eq!(results, [&result("t1", true, "a.txt"), &result("t2", false, cut)]);
+}
+
 async fn settings_answer() {
     let table = [
         (Policy::Auto, vec![], "<allow_once>"),
@@ -616,10 +663,9 @@ async fn no_yes_offered() {
     );
     let played = agent.play("push").await;
     assert_eq!(agent.answer(900)["result"]["outcome"]["optionId"], "<reject_once>");
-    assert_eq!(
-        played.notices(),
-        ["was asked for permission without an option to allow it: execute: git push"]
-    );
+    let [unanswered, odd] = played.notices()[..] else { panic!("{:?}", played.notices()) };
+    assert_eq!(unanswered, "was asked for permission without an option to allow it: execute: git push");
+    assert!(odd.contains("allow_for_an_hour") && odd.contains("of a question can't be read"), "{odd}");
 }
 
 async fn unreadable_question() {

@@ -33,13 +33,19 @@ stop() { reply "{\"stopReason\":\"$1\"}"; }
 
 # Asks for permission to run a command, offering these kinds of options.
 ask_to_run() {
+    call="\"title\":\"Run it\",\"kind\":\"execute\",\"rawInput\":{\"command\":\"$1\"}"
+    shift
+    ask_for "$call" "$@"
+}
+
+# The same for a call with these fields.
+ask_for() {
     options=
-    command=$1
+    call="{\"toolCallId\":\"p1\",$1}"
     shift
     for kind in "$@"; do
         options="$options${options:+,}{\"optionId\":\"<$kind>\",\"name\":\"$kind\",\"kind\":\"$kind\"}"
     done
-    call="{\"toolCallId\":\"p1\",\"title\":\"Run it\",\"kind\":\"execute\",\"rawInput\":{\"command\":\"$command\"}}"
     ask 900 session/request_permission "{\"sessionId\":\"$session\",\"toolCall\":$call,\"options\":[$options]}"
 }
 

@@ -338,7 +338,10 @@ async fn take(line: &str, shared: &Shared, answers: &mpsc::Sender<String>) {
             if method == CLIENT_METHOD_NAMES.session_request_permission =>
         {
             match permission::read(params) {
-                Ok(asked) => shared.pass(Heard::Permission { id, asked: Box::new(asked) }, answers).await,
+                Ok((asked, odd)) => {
+                    odd.iter().for_each(|why| shared.odd(why));
+                    shared.pass(Heard::Permission { id, asked: Box::new(asked) }, answers).await;
+                }
                 Err(error) => {
                     shared.odd(&format!("{method} can't be read: {error}"));
                     answer(answers, id, Err(Error::invalid_params().data(error.to_string())));

@@ -304,7 +304,7 @@ impl AcpHandle {
             settings: &self.settings,
             session: &live.session,
             folder: &self.folder,
-            approvals: &turn.engine.approvals,
+            turn,
             output,
             cancel,
         };

@@ -8,17 +8,27 @@ use serde_json::{Map, Value};
 use super::schema::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, RequestId, RequestPermissionOutcome,
     RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome, ToolCall,
+    ToolCallContent, ToolKind,
 };
-use super::update::{known, shown, tool_name};
+use super::update::{shown, tool_name};
 use crate::config::ApprovalsConfig;
 use crate::domain::approval::{Always, Decision, Question, Verdict, verdict};
+use crate::domain::event::excerpt;
 
-/// Reads what an agent asks. An option that is none is left out, so that it does not spoil the others.
-pub(super) fn read(mut params: Value) -> serde_json::Result<RequestPermissionRequest> {
+/// What an agent asks, and in words the options that are none: they are left out, so that they don't spoil the others.
+pub(super) fn read(mut params: Value) -> serde_json::Result<(RequestPermissionRequest, Vec<String>)> {
+    let mut odd = Vec::new();
     if let Some(options) = params.get_mut("options").and_then(Value::as_array_mut) {
-        options.retain(|option| PermissionOption::deserialize(option).is_ok());
+        options.retain(|option| match PermissionOption::deserialize(option) {
+            Ok(_) => true,
+            Err(error) => {
+                let option = excerpt(&option.to_string());
+                odd.push(format!("the option {option} of a question can't be read: {error}"));
+                false
+            }
+        });
     }
-    serde_json::from_value(params)
+    Ok((serde_json::from_value(params)?, odd))
 }
 
 /// A request that waits for its answer.
@@ -29,28 +39,33 @@ pub(super) struct Request {
     options: Vec<PermissionOption>,
     /// What it wants to do.
     pub(super) question: Question,
+    /// The command of a shell that it is, if it is that and no more.
     command: Option<String>,
 }
 
 impl Request {
-    /// What is asked, in words for a person; `folder` is where the agent works.
-    pub(super) fn new(id: RequestId, asked: RequestPermissionRequest, folder: &Path) -> Self {
-        let RequestPermissionRequest { tool_call, options, .. } = asked;
-        let call = known(None, tool_call);
-        let tool = tool_name(&call);
-        let command = command(&call);
-        let mut what = command.clone().unwrap_or_else(|| described(call));
+    /// What is asked of a call, in words for a person; `folder` is where the agent works.
+    pub(super) fn new(id: RequestId, call: &ToolCall, options: Vec<PermissionOption>, folder: &Path) -> Self {
+        let run = Run::of(call);
+        let command = run.as_ref().filter(|run| run.is_all).map(|run| run.command.clone());
+        let mut what = command.clone().unwrap_or_else(|| described(call, run.as_ref()));
         if only_for_ever(&options) {
             what = format!("(The agent takes a yes only for always, not for this once.)\n{what}");
         }
+        let folder = run.as_ref().and_then(|run| run.folder).map_or(folder.into(), |own| folder.join(own));
         let question = Question {
-            tool,
+            tool: tool_name(call),
             what,
             folder: folder.display().to_string(),
-            always: match &command {
-                Some(command) if !only_for_ever(&options) => Always::of(command),
-                Some(_) => Always::NotOffered { why: "any yes is for always with this agent".to_owned() },
-                None => Always::NotOffered { why: "it is no command of a shell".to_owned() },
+            always: match (&command, &run) {
+                (Some(command), _) if !only_for_ever(&options) => Always::of(command),
+                (Some(_), _) => {
+                    Always::NotOffered { why: "any yes is for always with this agent".to_owned() }
+                }
+                (None, Some(_)) => {
+                    Always::NotOffered { why: "there is more to it than a command".to_owned() }
+                }
+                (None, None) => Always::NotOffered { why: "it is no command of a shell".to_owned() },
             },
         };
         Self { id, options, question, command }
@@ -117,14 +132,34 @@ pub(super) fn cancelled() -> RequestPermissionResponse {
     RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled)
 }
 
-/// The shell command of a call, if it is one.
-fn command(call: &ToolCall) -> Option<String> {
-    let input = call.raw_input.as_ref()?;
-    let command = ["command", "cmd"].into_iter().find_map(|name| input.get(name))?;
-    match command {
-        Value::String(command) if !command.trim().is_empty() => Some(command.clone()),
-        Value::Array(words) if !words.is_empty() => Some(command_line(words)),
-        _ => None,
+/// A call that runs a command of a shell.
+struct Run<'a> {
+    /// The field that holds the command.
+    field: &'static str,
+    command: String,
+    /// Where, if it says so.
+    folder: Option<&'a str>,
+    /// Whether it asks for nothing else.
+    is_all: bool,
+}
+
+impl<'a> Run<'a> {
+    fn of(call: &'a ToolCall) -> Option<Self> {
+        const COMMAND: [&str; 2] = ["command", "cmd"];
+        const FOLDER: [&str; 2] = ["cwd", "workdir"];
+        const REMARK: &str = "description";
+        let input = call.raw_input.as_ref()?.as_object().filter(|_| call.kind == ToolKind::Execute)?;
+        let (field, command) = COMMAND.into_iter().find_map(|name| Some((name, input.get(name)?)))?;
+        let command = match command {
+            Value::String(command) if !command.trim().is_empty() => command.clone(),
+            Value::Array(words) if !words.is_empty() => command_line(words),
+            _ => return None,
+        };
+        let folder = FOLDER.into_iter().find_map(|name| Some((name, input.get(name)?.as_str()?)));
+        let known = [Some(field), folder.map(|(name, _)| name), Some(REMARK)];
+        let edits = call.content.iter().any(|part| matches!(part, ToolCallContent::Diff(_)));
+        let is_all = !edits && input.keys().all(|name| known.contains(&Some(name)));
+        Some(Self { field, command, folder: folder.map(|(_, folder)| folder), is_all })
     }
 }
 
@@ -139,27 +174,41 @@ fn command_line(words: &[Value]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// All that a call says of itself.
-fn described(call: ToolCall) -> String {
-    let input = match call.raw_input {
-        None => String::new(),
-        Some(Value::String(input)) => input,
-        Some(input) => serde_json::to_string_pretty(&input).unwrap_or_default(),
-    };
+/// All that a call says of itself; the command first, where it runs one.
+fn described(call: &ToolCall, run: Option<&Run<'_>>) -> String {
+    let command = run.map(|run| run.command.clone());
     let paths = call.locations.iter().map(|place| place.path.display().to_string());
-    let mut parts: Vec<String> = std::iter::once(call.title)
-        .chain(paths)
-        .chain([shown(call.content), input])
-        .filter(|part| !part.is_empty())
-        .collect();
-    parts.dedup();
+    let input = match &call.raw_input {
+        None => Vec::new(),
+        Some(Value::Object(fields)) => {
+            let rest = fields.iter().filter(|(name, _)| run.is_none_or(|run| run.field != name.as_str()));
+            rest.map(|(name, value)| format!("{name}: {}", plain(value))).collect()
+        }
+        Some(other) => vec![plain(other)],
+    };
+    let mut parts: Vec<String> = Vec::new();
+    let said = command.into_iter().chain([call.title.clone()]).chain(paths);
+    for part in said.chain([shown(&call.content)]).chain(input) {
+        if !part.is_empty() && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
     if parts.is_empty() { "(the agent does not say what)".to_owned() } else { parts.join("\n") }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::update::known;
     use super::*;
     use crate::config::Config;
     use crate::domain::approval::Policy;
@@ -171,7 +220,9 @@ mod tests {
             .map(|(n, kind)| json!({"optionId": format!("{n}:{kind}"), "name": "x", "kind": kind}))
             .collect();
         let params = json!({"sessionId": "s", "toolCall": call, "options": options});
-        Request::new(RequestId::Number(1), read(params).unwrap(), Path::new("/srv"))
+        let (asked, _) = read(params).unwrap();
+        let call = known(None, asked.tool_call);
+        Request::new(RequestId::Number(1), &call, asked.options, Path::new("/srv"))
     }
 
     fn run(command: Value) -> Value {
@@ -242,6 +293,56 @@ mod tests {
         );
         let nothing = request(json!({"toolCallId": "c", "rawInput": null}), &["allow_once"]).question;
         assert_eq!(nothing.what, "(the agent does not say what)");
+    }
+
+    #[test]
+    fn always_is_for_a_command_that_is_all_that_is_asked_and_all_else_is_shown_whole() {
+        let execute = |input: Value| json!({"toolCallId": "c", "kind": "execute", "rawInput": input});
+        let asked = |call: Value| request(call, &["allow_once"]);
+        let mut approvals = Config::default().agent.approvals;
+        approvals.allow = vec!["create".to_owned(), "make".to_owned()];
+        let simple = asked(execute(json!({"command": "make", "cwd": "b", "description": "Builds it"})));
+        assert_eq!((simple.question.what.as_str(), simple.question.folder.as_str()), ("make", "/srv/b"));
+        assert_eq!(simple.question.always, Always::of("make"));
+        assert_eq!(simple.verdict(&approvals), Verdict::Run);
+        let elsewhere = asked(execute(json!({"cmd": ["rm", "-rf", "b"], "workdir": "/home"}))).question;
+        assert_eq!((elsewhere.what.as_str(), elsewhere.folder.as_str()), ("rm -rf b", "/home"));
+        let edit = json!([{"type": "diff", "path": "/srv/a", "oldText": "x", "newText": "y"}]);
+        let mut edits = execute(json!({"command": "make"}));
+        edits.as_object_mut().unwrap().insert("content".to_owned(), edit);
+        let creates = json!({"toolCallId": "c", "title": "Create /etc/cron.d/x", "kind": "edit",
+            "rawInput": {"command": "create", "path": "/etc/cron.d/x", "file_text": "* * * * *\nroot"}});
+        let table = [
+            (execute(json!({"command": "make", "env": {"CC": "evil"}})), "make\nenv: {\"CC\":\"evil\"}"),
+            (
+                execute(json!({"command": "make", "cwd": "b", "workdir": "c", "timeout": 5})),
+                "make\ncwd: b\ntimeout: 5\nworkdir: c",
+            ),
+            (execute(json!({"command": "make", "cwd": ["b"]})), "make\ncwd: [\"b\"]"),
+            (
+                edits,
+                "make\n/srv/a:\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file",
+            ),
+            (
+                creates,
+                "Create /etc/cron.d/x\ncommand: create\nfile_text: * * * * *\nroot\npath: /etc/cron.d/x",
+            ),
+        ];
+        for (call, what) in table {
+            let asked = asked(call);
+            assert_eq!(asked.question.what, what);
+            assert!(matches!(asked.question.always, Always::NotOffered { .. }), "{what}");
+            assert_eq!(asked.verdict(&approvals), Verdict::Ask, "{what}");
+        }
+    }
+
+    #[test]
+    fn an_option_that_cannot_be_read_is_left_out_and_told() {
+        let options = json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"name": "No"}, 7]);
+        let call = json!({"toolCallId": "c"});
+        let (asked, odd) = read(json!({"sessionId": "s", "toolCall": call, "options": options})).unwrap();
+        assert_eq!((asked.options.len(), odd.len()), (1, 2));
+        assert!(odd[0].contains(r#"{"name":"No"} of a question can't be read: missing field"#), "{odd:?}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::schema::{
     RequestPermissionResponse, SessionId, SessionNotification, StopReason, Usage,
 };
 use super::update::{Updates, is_of};
-use crate::agent::{AgentError, AgentEvent, Approvals};
+use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::approval::{Decision, Verdict};
 use crate::domain::spending::Millionths;
 
@@ -110,7 +110,7 @@ pub(super) struct Prompt<'a> {
     /// The agent's own id of the session.
     pub(super) session: &'a SessionId,
     pub(super) folder: &'a Path,
-    pub(super) approvals: &'a Approvals,
+    pub(super) turn: &'a Turn,
     pub(super) output: &'a mpsc::Sender<AgentEvent>,
     pub(super) cancel: &'a CancellationToken,
 }
@@ -141,10 +141,11 @@ impl<'a> Prompt<'a> {
                 return Ended { how: How::Lost(error), stopped: None, said: Said::Nothing, cost: None };
             }
         };
+        let updates = Updates::new(self.turn.engine.doing.clone(), self.turn.secrets.clone());
         let running = Running {
             prompt: self,
             asked,
-            updates: Updates::default(),
+            updates,
             said: Said::Nothing,
             questions: FuturesUnordered::new(),
             waiting: Vec::new(),
@@ -183,8 +184,12 @@ impl Running<'_> {
             _ => Duration::ZERO,
         };
         self.hear_late_words(heard, Instant::now() + latest).await;
-        let rest = self.updates.rest();
-        self.tell(rest).await;
+        let announced = self.updates.announced();
+        self.tell(announced).await;
+        if let (How::Answered(Ok(_)), None) = (&how, self.stopped) {
+            let ended = self.updates.end();
+            self.tell(ended).await;
+        }
         let (stopped, cost) = (self.stopped.map(|(why, _)| why), self.updates.cost());
         Ended { how, stopped, said: self.said, cost }
     }
@@ -250,9 +255,9 @@ impl Running<'_> {
                 self.prompt.connection.answer(id, permission::cancelled())
             }
             Heard::Permission { id, asked } => {
-                let events = self.updates.asked(&asked.tool_call);
+                let (call, events) = self.updates.asked(asked.tool_call);
                 self.tell(events).await;
-                self.asks(Request::new(id, *asked, self.prompt.folder)).await
+                self.asks(Request::new(id, &call, asked.options, self.prompt.folder)).await
             }
         }
     }
@@ -293,7 +298,7 @@ impl Running<'_> {
             }
             Verdict::Ask => {
                 self.waiting.push(request.id.clone());
-                let approvals = self.prompt.approvals;
+                let approvals = &self.prompt.turn.engine.approvals;
                 self.questions.push(Box::pin(async move {
                     let decision = approvals.ask(request.question.clone()).await;
                     (request, decision)

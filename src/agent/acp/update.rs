@@ -10,7 +10,9 @@ use super::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
     UsageUpdate,
 };
-use crate::agent::AgentEvent;
+use crate::agent::tools::bounded;
+use crate::agent::{AgentEvent, Doing};
+use crate::config::Secrets;
 use crate::domain::changes::changes;
 use crate::domain::plan::{Plan, PlanStatus};
 use crate::domain::session::ContextUse;
@@ -79,22 +81,56 @@ fn keep_each_entry(params: &mut Value) {
     }
 }
 
+/// What is told of a call whose end the agent did not tell.
+const NO_END: &str = "[the agent told no end of this call]";
+
 /// The updates of one turn so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Updates {
-    /// Calls whose input may not be whole yet: they do not act before another word of them.
-    pending: BTreeMap<Arc<str>, ToolCall>,
-    called: HashSet<ToolCallId>,
+    /// The calls that have not ended.
+    open: BTreeMap<Arc<str>, Open>,
     ended: HashSet<ToolCallId>,
     cost: Option<Millionths>,
+    /// Where the running call shows what it gives.
+    doing: Doing,
+    secrets: Secrets,
+}
+
+/// A call that has not ended.
+#[derive(Debug)]
+struct Open {
+    /// What is known of it.
+    call: ToolCall,
+    /// Whether it was told. One whose input may not be whole yet waits: it does not act before another word of it.
+    told: bool,
+}
+
+impl Open {
+    fn new(id: ToolCallId) -> Self {
+        Self { call: ToolCall::new(id, ""), told: false }
+    }
+
+    /// The event that it is called, once.
+    fn tell(&mut self) -> Option<AgentEvent> {
+        if std::mem::replace(&mut self.told, true) {
+            return None;
+        }
+        let (call, name) = (self.call.tool_call_id.to_string(), tool_name(&self.call));
+        Some(AgentEvent::ToolCall { call, name, arguments: arguments(&self.call) })
+    }
 }
 
 impl Updates {
+    /// None yet, of a turn that shows what its calls give there, without the keys in it.
+    pub(super) fn new(doing: Doing, secrets: Secrets) -> Self {
+        Self { open: BTreeMap::new(), ended: HashSet::new(), cost: None, doing, secrets }
+    }
+
     /// The events of an update; none for what has no place in a conversation.
     pub(super) fn take(&mut self, update: SessionUpdate) -> Vec<AgentEvent> {
         match update {
-            SessionUpdate::AgentMessageChunk(chunk) => vec![AgentEvent::Text(content(chunk.content))],
-            SessionUpdate::AgentThoughtChunk(chunk) => vec![AgentEvent::Reasoning(content(chunk.content))],
+            SessionUpdate::AgentMessageChunk(chunk) => vec![AgentEvent::Text(content(&chunk.content))],
+            SessionUpdate::AgentThoughtChunk(chunk) => vec![AgentEvent::Reasoning(content(&chunk.content))],
             SessionUpdate::ToolCall(call) => self.tool(call.into()),
             SessionUpdate::ToolCallUpdate(update) => self.tool(update),
             SessionUpdate::Plan(plan) => vec![AgentEvent::Plan(planned(&plan))],
@@ -122,49 +158,71 @@ impl Updates {
         self.cost
     }
 
-    /// A call that is asked about is whole.
-    pub(super) fn asked(&mut self, call: &ToolCallUpdate) -> Vec<AgentEvent> {
-        let known = self.pending.contains_key(&call.tool_call_id.0);
-        if known { self.call(call.clone()).into_iter().collect() } else { Vec::new() }
+    /// A call that is asked about, as it is known. It is whole.
+    pub(super) fn asked(&mut self, update: ToolCallUpdate) -> (ToolCall, Vec<AgentEvent>) {
+        match self.open.get_mut(&update.tool_call_id.0) {
+            None => (known(None, update), Vec::new()),
+            Some(open) => {
+                open.call.update(update.fields);
+                let events = open.tell().into_iter().collect();
+                (open.call.clone(), events)
+            }
+        }
     }
 
     /// The calls that never got further than their announcement.
-    pub(super) fn rest(&mut self) -> Vec<AgentEvent> {
-        let pending = std::mem::take(&mut self.pending).into_values();
-        pending.filter_map(|call| self.call(call.into())).collect()
+    pub(super) fn announced(&mut self) -> Vec<AgentEvent> {
+        self.open.values_mut().filter_map(Open::tell).collect()
+    }
+
+    /// Ends the calls whose end the agent did not tell in a turn that is done.
+    pub(super) fn end(&mut self) -> Vec<AgentEvent> {
+        let open = std::mem::take(&mut self.open).into_values();
+        let end = |Open { call, .. }| {
+            let shown = self.bounded(shown(&call.content));
+            let output = if shown.is_empty() { NO_END.to_owned() } else { format!("{shown}\n{NO_END}") };
+            AgentEvent::ToolResult { call: call.tool_call_id.to_string(), ok: false, output }
+        };
+        open.map(end).collect()
     }
 
     /// A call is told once, and its end once, whichever update comes first.
     fn tool(&mut self, mut update: ToolCallUpdate) -> Vec<AgentEvent> {
         let id = update.tool_call_id.clone();
-        let ok = match update.fields.status {
-            Some(ToolCallStatus::Pending) if !self.called.contains(&id) => {
-                let call = known(self.pending.remove(&id.0), update);
-                self.pending.insert(id.0, call);
-                return Vec::new();
-            }
-            Some(ToolCallStatus::Completed) => Some(true),
-            Some(ToolCallStatus::Failed) => Some(false),
-            _ => None,
-        };
-        let output = output(update.fields.content.take(), update.fields.raw_output.take());
-        let mut events: Vec<AgentEvent> = self.call(update).into_iter().collect();
-        if let Some(ok) = ok
-            && self.ended.insert(id.clone())
-        {
-            events.push(AgentEvent::ToolResult { call: id.to_string(), ok, output });
+        if self.ended.contains(&id) {
+            return Vec::new();
         }
+        let status = update.fields.status;
+        let raw = update.fields.raw_output.take();
+        let says = update.fields.content.as_ref().is_some_and(|content| !content.is_empty());
+        let open = self.open.entry(Arc::clone(&id.0)).or_insert_with(|| Open::new(id.clone()));
+        open.call.update(update.fields);
+        let mut events = Vec::new();
+        if status != Some(ToolCallStatus::Pending) {
+            events.extend(open.tell());
+        }
+        let ok = match status {
+            Some(ToolCallStatus::Completed) => true,
+            Some(ToolCallStatus::Failed) => false,
+            _ => {
+                if open.told && says {
+                    self.doing.clear();
+                    self.doing.write(&self.secrets.hide(shown(&open.call.content)));
+                }
+                return events;
+            }
+        };
+        self.doing.clear();
+        let content = self.open.remove(&id.0).map(|open| open.call.content).unwrap_or_default();
+        let output = self.bounded(output(&content, raw.filter(|_| !says)));
+        events.push(AgentEvent::ToolResult { call: id.to_string(), ok, output });
+        self.ended.insert(id);
         events
     }
 
-    fn call(&mut self, update: ToolCallUpdate) -> Option<AgentEvent> {
-        let id = update.tool_call_id.clone();
-        if !self.called.insert(id.clone()) {
-            return None;
-        }
-        let whole = known(self.pending.remove(&id.0), update);
-        let (name, arguments) = (tool_name(&whole), arguments(whole));
-        Some(AgentEvent::ToolCall { call: id.to_string(), name, arguments })
+    /// As much of an output as one of our own tools would give, without keys: one that is cut is none any more.
+    fn bounded(&self, output: String) -> String {
+        bounded(&self.secrets.hide(output))
     }
 }
 
@@ -198,31 +256,30 @@ pub(super) fn tool_name(call: &ToolCall) -> String {
 }
 
 /// What a tool is called with: its input, else its title.
-fn arguments(call: ToolCall) -> String {
-    match call.raw_input {
-        Some(Value::Object(fields)) if !fields.is_empty() => Value::Object(fields).to_string(),
-        Some(Value::String(input)) if !input.is_empty() => input,
-        _ => call.title,
+fn arguments(call: &ToolCall) -> String {
+    match &call.raw_input {
+        Some(input @ Value::Object(fields)) if !fields.is_empty() => input.to_string(),
+        Some(Value::String(input)) if !input.is_empty() => input.clone(),
+        _ => call.title.clone(),
     }
 }
 
-/// What a tool gave back: what it shows, else its raw output.
-fn output(content: Option<Vec<ToolCallContent>>, raw: Option<Value>) -> String {
-    let shown = shown(content.unwrap_or_default());
+/// What a tool gave back: its raw output where it ends with that alone, else what it has shown.
+fn output(content: &[ToolCallContent], raw: Option<Value>) -> String {
     match raw {
-        Some(Value::String(raw)) if shown.is_empty() => raw,
-        Some(raw) if shown.is_empty() => raw.to_string(),
-        _ => shown,
+        Some(Value::String(raw)) if !raw.is_empty() => raw,
+        Some(raw @ (Value::Object(_) | Value::Array(_))) => raw.to_string(),
+        _ => shown(content),
     }
 }
 
 /// All that a tool call shows of itself, as text.
-pub(super) fn shown(parts: Vec<ToolCallContent>) -> String {
-    let parts = parts.into_iter().map(|part| match part {
-        ToolCallContent::Content(part) => content(part.content),
+pub(super) fn shown(parts: &[ToolCallContent]) -> String {
+    let parts = parts.iter().map(|part| match part {
+        ToolCallContent::Content(part) => content(&part.content),
         ToolCallContent::Diff(diff) => {
             let changed = diff.old_text.as_deref().and_then(|before| changes(before, &diff.new_text));
-            format!("{}:\n{}", diff.path.display(), changed.unwrap_or(diff.new_text))
+            format!("{}:\n{}", diff.path.display(), changed.as_ref().unwrap_or(&diff.new_text))
         }
         ToolCallContent::Terminal(_) => "[terminal: not shown]".to_owned(),
         _ => String::new(),
@@ -231,12 +288,12 @@ pub(super) fn shown(parts: Vec<ToolCallContent>) -> String {
 }
 
 /// The text of a content block; what is no text is named.
-fn content(block: ContentBlock) -> String {
+fn content(block: &ContentBlock) -> String {
     match block {
-        ContentBlock::Text(text) => text.text,
-        ContentBlock::ResourceLink(link) => link.uri,
-        ContentBlock::Resource(resource) => match resource.resource {
-            EmbeddedResourceResource::TextResourceContents(text) => text.text,
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::ResourceLink(link) => link.uri.clone(),
+        ContentBlock::Resource(resource) => match &resource.resource {
+            EmbeddedResourceResource::TextResourceContents(text) => text.text.clone(),
             _ => "[resource: not shown]".to_owned(),
         },
         ContentBlock::Image(_) => "[image: not shown]".to_owned(),
@@ -251,18 +308,22 @@ mod tests {
 
     use super::*;
 
+    fn updates() -> Updates {
+        Updates::new(Doing::channel().0, Secrets::default())
+    }
+
     fn take(updates: &mut Updates, update: Value) -> Vec<AgentEvent> {
         let told = read(json!({"sessionId": "s", "update": update})).unwrap();
         told.map(|told| updates.take(told.update)).unwrap_or_default()
     }
 
     fn asked(updates: &mut Updates, call: Value) -> Vec<AgentEvent> {
-        updates.asked(&serde_json::from_value(call).unwrap())
+        updates.asked(serde_json::from_value(call).unwrap()).1
     }
 
     #[test]
     fn words_and_thoughts_are_told_apart() {
-        let updates = &mut Updates::default();
+        let updates = &mut updates();
         let words = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}});
         assert_eq!(take(updates, words), [AgentEvent::Text("a".into())]);
         let thought =
@@ -301,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_cost_counts_where_nothing_is_said_of_the_window() {
-        let updates = &mut Updates::default();
+        let updates = &mut updates();
         let cost = json!({"amount": 0.5, "currency": "EUR"});
         let lean = json!({"sessionUpdate": "usage_update", "size": null, "cost": cost});
         assert_eq!((take(updates, lean), updates.cost()), (vec![], Some(500_000)));
@@ -312,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_call_is_told_once_and_its_end_once() {
-        let updates = &mut Updates::default();
+        let updates = &mut updates();
         let call = |kind: &str, more: Value| {
             let mut update = json!({"sessionUpdate": kind, "toolCallId": "c", "kind": "execute"});
             update.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -345,7 +406,7 @@ mod tests {
             AgentEvent::ToolCall { call: "c".into(), name: "tool".into(), arguments: "Read a".into() },
             AgentEvent::ToolResult { call: "c".into(), ok: false, output: r#"{"error":"gone"}"#.into() },
         ];
-        assert_eq!(take(&mut Updates::default(), update), expected);
+        assert_eq!(take(&mut updates(), update), expected);
     }
 
     #[test]
@@ -359,14 +420,77 @@ mod tests {
             name: "execute".into(),
             arguments: arguments.into(),
         };
-        let updates = &mut Updates::default();
+        let updates = &mut updates();
         assert_eq!([take(updates, pending("a")), take(updates, pending("b"))], [[], []]);
         let question = json!({"toolCallId": "a", "kind": null, "rawInput": {"command": "ls"}});
         assert_eq!(asked(updates, question.clone()), [told("a", r#"{"command":"ls"}"#)]);
         assert_eq!(asked(updates, question), []);
         assert_eq!(asked(updates, json!({"toolCallId": "another"})), []);
-        assert_eq!(updates.rest(), [told("b", r#"{"cwd":"/"}"#)]);
-        assert_eq!(updates.rest(), []);
+        assert_eq!(updates.announced(), [told("b", r#"{"cwd":"/"}"#)]);
+        assert_eq!(updates.announced(), []);
+        let whole = updates.asked(serde_json::from_value(json!({"toolCallId": "b"})).unwrap()).0;
+        assert_eq!(
+            (whole.kind, whole.title.as_str()),
+            (ToolKind::Execute, "bash"),
+            "an update says what is new"
+        );
+    }
+
+    fn shows(text: &str, status: &str) -> Value {
+        let content = json!([{"type": "content", "content": {"type": "text", "text": text}}]);
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "ls", "status": status,
+            "content": content})
+    }
+
+    fn result(events: Vec<AgentEvent>) -> (bool, String) {
+        match events.into_iter().last() {
+            Some(AgentEvent::ToolResult { ok, output, .. }) => (ok, output),
+            other => panic!("no end: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_a_running_call_shows_is_seen_and_is_its_result_where_its_end_says_nothing() {
+        let (doing, seen) = Doing::channel();
+        let updates = &mut Updates::new(doing, Secrets::default());
+        let end = |more: Value| {
+            let mut end =
+                json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"});
+            end.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            end
+        };
+        take(updates, shows("waits", "pending"));
+        assert_eq!(*seen.borrow(), "", "it has not begun");
+        for text in ["a", "a b"] {
+            take(updates, shows(text, "in_progress"));
+            assert_eq!(*seen.borrow(), text);
+        }
+        assert_eq!(result(take(updates, end(json!({})))), (true, "a b".to_owned()));
+        assert_eq!(*seen.borrow(), "");
+        assert_eq!(take(updates, shows("late", "in_progress")), [], "it has ended");
+        for (said, output) in [
+            (json!({"rawOutput": "raw"}), "raw"),
+            (json!({"rawOutput": {}, "content": []}), "{}"),
+            (json!({"rawOutput": ""}), "a"),
+        ] {
+            let updates = &mut self::updates();
+            take(updates, shows("a", "in_progress"));
+            assert_eq!(result(take(updates, end(said))).1, output);
+        }
+    }
+
+    #[test]
+    fn a_result_is_as_long_as_those_of_our_own_tools_at_most() {
+        let (ok, output) = result(take(&mut updates(), shows(&"x".repeat(200_000), "failed")));
+        assert!(!ok && output.chars().count() <= 50_000 && output.contains("characters left out here"));
+    }
+
+    #[test]
+    fn calls_whose_end_is_not_told_are_ended_with_the_turn() {
+        let updates = &mut updates();
+        take(updates, shows("half", "in_progress"));
+        assert_eq!(result(updates.end()), (false, format!("half\n{NO_END}")));
+        assert_eq!(updates.end(), []);
     }
 
     #[test]
@@ -381,7 +505,7 @@ mod tests {
             ("write", PlanStatus::InProgress),
             ("test", PlanStatus::Pending),
         ];
-        let updates = &mut Updates::default();
+        let updates = &mut updates();
         assert_eq!(take(updates, plan(json!(entries))), [AgentEvent::Plan(Plan::of(told))]);
         let lean = json!([{"content": "look"}, {"content": "drop", "status": "given_up", "priority": 7}, {}]);
         let waits = [("look", PlanStatus::Pending), ("drop", PlanStatus::Pending)];

@@ -26,6 +26,7 @@ use crate::domain::approval::{Verdict, verdict};
 use crate::domain::event::excerpt;
 
 pub(super) use self::error::ToolError;
+pub(super) use self::output::bounded;
 pub(super) use self::terminal::Terminal;
 use self::terminal::{Command, Runs};
 pub(super) use self::tool::Tool;

@@ -29,6 +29,13 @@ pub(super) fn joined(lines: &[String]) -> String {
     kept.concat().join("\n")
 }
 
+/// As much of a whole output as the model is told at once.
+pub(in crate::agent) fn bounded(output: &str) -> String {
+    let mut window = Window::default();
+    window.push(output);
+    window.into_text()
+}
+
 /// The beginning and the end of an output that may be endless.
 #[derive(Debug, Default)]
 pub(super) struct Window {
