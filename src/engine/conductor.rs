@@ -217,8 +217,10 @@ impl Conductor {
                 failpoint::pass("turn-after-end");
                 self.ended(*turn);
             }
-            // The next turn opens a handle of its own, of the agent and with the model that was chosen.
+            // The next turn opens a handle of its own, of the agent and with the model that was chosen, which remembers
+            // no more than what is shown.
             EventKind::SessionEnded { .. }
+            | EventKind::TurnsHidden { .. }
             | EventKind::ModelChosen { .. }
             | EventKind::AgentChosen { .. } => {
                 if let Some(session) = &event.session {

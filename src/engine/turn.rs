@@ -205,7 +205,7 @@ impl<'a> Work<'a> {
             Ok(prepared) => prepared,
             Err(failed) => return failed,
         };
-        let (context, backend) = (prepared.context.clone(), Arc::clone(&prepared.backend));
+        let (mut context, backend) = (prepared.context.clone(), Arc::clone(&prepared.backend));
         let Begun { session, turn, .. } = self.begun;
         let mut loan = self.shared.handles.lend(session, *turn, &prepared.agent, &*backend);
         let mut ran = self.run_by(loan.take(), prepared).await;
@@ -234,6 +234,8 @@ impl<'a> Work<'a> {
                      the next turn gets a new one"
                 ));
                 if backend.keeps_handles() {
+                    // It may be this turn in which the agent began it.
+                    context.agent_session = self.recorder.agent_session.clone().or(context.agent_session);
                     ran = self.open_next(backend, context).await;
                     restarts = ran.had.restarts();
                 }

@@ -40,6 +40,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_stop_reasons_have_their_words", stop_reasons),
         real("acp_errors_tell_what_their_data_says", tells_the_data),
         real("acp_unknown_methods_are_answered_at_once", unknown_methods),
+        real("acp_unknown_methods_are_answered_while_much_is_not_heard_yet", unknown_behind_much),
         real("acp_request_whose_number_is_none_is_refused_and_told", bad_number),
         real("acp_session_without_an_id_is_refused", no_session_id),
         real("acp_lines_that_are_no_messages_are_told_and_harm_nothing", garbage),
@@ -48,14 +49,18 @@ pub fn tests() -> Vec<Trial> {
         real("acp_agent_that_dies_in_a_turn_breaks_its_handle_with_its_last_words", dies),
         real("acp_agent_that_died_between_turns_breaks_its_handle", died_between),
         real("acp_agent_that_closes_its_output_is_lost", closes_its_output),
+        real("acp_agent_that_floods_when_no_turn_runs_is_ended_and_lost_with_words", floods_between_turns),
         real("acp_agent_that_never_greets_is_given_up", never_greets),
         real("acp_agent_that_is_silent_is_stopped_and_can_go_on", silent_and_obeys),
         real("acp_agent_that_never_answers_its_prompt_is_killed_with_its_group", never_answers),
         real("acp_stop_is_sent_once_and_what_comes_after_it_is_heard", stops),
         real("acp_stop_that_comes_too_late_leaves_the_answer", stop_after_the_end),
+        real("acp_stop_is_sent_while_nobody_takes_what_is_said", stops_although_unheard),
+        real("acp_stop_ends_the_wait_for_a_session_that_begins_anew", stops_a_new_session),
         real("acp_words_a_moment_after_the_end_are_the_turns_and_never_the_next_ones", late_words),
         real("acp_agent_that_ignores_a_stop_is_killed_and_begins_anew", ignores_a_stop),
         real("acp_agent_dies_with_its_group_when_the_turn_is_dropped", is_dropped),
+        real("acp_agent_dies_with_what_has_left_its_group", ends_what_left),
         real("acp_question_is_asked_and_the_option_of_its_kind_chosen", asks),
         real("acp_question_is_answered_by_the_settings_first", settings_answer),
         real(
@@ -71,6 +76,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_session_begins_anew_after_an_undo", begins_anew_after_an_undo),
         real("acp_session_goes_on_by_a_later_handle_without_its_replay", goes_on),
         real("acp_session_that_the_agent_does_not_know_is_begun_anew_and_told", begins_anew_if_unknown),
+        real("acp_session_that_is_resumed_by_its_agents_word_alone_is_told_all_the_same", told_all_the_same),
         real("acp_session_of_another_agent_is_not_asked_for", is_another_agents),
         real("acp_model_is_chosen_where_the_agent_offers_it_and_else_refused", chooses_a_model),
     ]
@@ -343,6 +349,30 @@ async fn unknown_methods() {
     assert_eq!(agent.answer(500)["error"]["code"], -32601);
 }
 
+/// Waits until the agent was told something with these words.
+async fn until_told(agent: &Agent, words: &str) {
+    let told = || fs::read_to_string(agent.path("journal")).is_ok_and(|journal| journal.contains(words));
+    while !told() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Says much more than waits anywhere.
+const TALKS: &str = r#"talk() { n=0; while [ $n -lt 400 ]; do say "word "; n=$((n + 1)); done; }"#;
+
+async fn unknown_behind_much() {
+    let agent = Agent::new(&format!(
+        r#"{TALKS}
+        on_prompt() {{ talk; ask 500 fs/read_text_file '{{}}'; }}
+        on_answer() {{ say "refused"; id=$prompt; stop end_turn; }}"#
+    ));
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let answered = async |_: &AgentEvent| until_told(&agent, "\"id\":500").await;
+    let played = Call::new("hello").play_on(&mut *talk.handle, answered).await;
+    assert_eq!(played.end, Ok(()));
+    assert!(played.text().ends_with("word refused"));
+}
+
 async fn bad_number() {
     let agent = Agent::new(
         r#"on_prompt() { ask 1.5 session/request_permission '{}'; }
@@ -418,6 +448,22 @@ async fn closes_its_output() {
     let played = agent.play("hello").await;
     assert_eq!(played.breakage(), "sh has closed its output");
     assert_gone(&played).await;
+}
+
+async fn floods_between_turns() {
+    let big = "z".repeat(60_000);
+    for floods in [r#"say "$big""#, r#"ask 5 fs/read_text_file "{\"path\":\"$big\"}""#] {
+        let agent = Agent::new(&format!(
+            r#"on_prompt() {{ say "$$\\n"; stop end_turn; sleep 0.3; big={big}; while :; do {floods}; done; }}"#
+        ));
+        let mut talk = Conversation::open(&*agent.backend()).await;
+        let first = talk.say("one", &[]).await;
+        assert_eq!(first.end, Ok(()));
+        assert_gone(&first).await;
+        let second = talk.say("two", &[("one", "1")]).await;
+        let expected = "sh sent more than 16 MiB that nobody had asked for and was ended";
+        assert_eq!(second.breakage(), expected, "{floods}");
+    }
 }
 
 async fn never_greets() {
@@ -518,6 +564,47 @@ async fn late_words() {
     }
 }
 
+async fn stops_although_unheard() {
+    let agent = Agent::new(&format!(
+        r#"{TALKS}
+        on_prompt() {{ talk; }}
+        on_cancel() {{ id=$prompt; stop cancelled; }}"#
+    ));
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let call = Call::new("go");
+    let cancel = call.cancel.clone();
+    let stopped = async |event: &AgentEvent| {
+        if matches!(event, AgentEvent::Text(_)) {
+            cancel.cancel();
+            until_told(&agent, "session/cancel").await;
+        }
+    };
+    let played = call.play_on(&mut *talk.handle, stopped).await;
+    assert_eq!((played.end.clone(), agent.told("session/cancel").len()), (Err(AgentError::Cancelled), 1));
+    assert_eq!(played.text(), "word ".repeat(400), "what it had said is not lost");
+}
+
+async fn stops_a_new_session() {
+    let agent = Agent::new(
+        r#"can='{"sessionCapabilities":{"resume":{}}}'
+        on_resume() { resumed=1; reply '{}'; }
+        on_prompt() { if [ "$resumed" ]; then stop refusal; else say "hello"; stop end_turn; fi; }
+        on_new() { if [ "$resumed" ]; then echo >>"$JOURNAL.waits"; else reply '{"sessionId":"s1"}'; fi; }"#,
+    );
+    let first = agent.play("one").await;
+    let mut talk = later(&agent, &first).await;
+    let call = Call::new("two").after(&[("one", "hello")]);
+    let cancel = call.cancel.clone();
+    let stop = async {
+        while !agent.path("journal.waits").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        cancel.cancel();
+    };
+    let (played, ()) = tokio::join!(talk.play(call), stop);
+    assert_eq!(played.end, Err(AgentError::Cancelled));
+}
+
 async fn stop_after_the_end() {
     let agent = Agent::new(r#"on_prompt() { say "all"; }; on_cancel() { id=$prompt; stop end_turn; }"#);
     let (_, played) = stop_at_first_text(&agent).await;
@@ -558,6 +645,26 @@ async fn is_dropped() {
         () = seen.notified() => {}
     }
     assert_gone(&Played { events, end: Ok(()) }).await;
+}
+
+async fn ends_what_left() {
+    for ends in ["closed", "dropped"] {
+        let agent = Agent::new(
+            r#"on_prompt() { setsid sleep 1000 </dev/null >/dev/null 2>&1 & say "$!"; stop end_turn; }"#,
+        );
+        let mut talk = Conversation::open(&*agent.backend()).await;
+        let played = talk.say("hello", &[]).await;
+        while !lives(&played.text()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        match ends {
+            "closed" => talk.handle.close().await,
+            _ => drop(talk),
+        }
+        while lives(&played.text()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
 }
 
 const ASKS: &str = r#"on_prompt() { ask_to_run "git push" allow_always reject_always allow_once reject_once; }
@@ -765,13 +872,14 @@ const REPLAY: &str = r#"
 async fn goes_on() {
     let table = [
         (r#"{"loadSession":true}"#, "session/load"),
-        (r#"{"loadSession":true,"sessionCapabilities":{"resume":{}}}"#, "session/resume"),
+        (r#"{"loadSession":true,"sessionCapabilities":{"resume":{}}}"#, "session/load"),
+        (r#"{"loadSession":true,"sessionCapabilities":{"resume":{},"list":{}}}"#, "session/resume"),
         (r#"{"loadSession":true,"sessionCapabilities":{"list":{}}}"#, "session/load"),
     ];
     for (can, method) in table {
         let agent = Agent::new(&format!(
             r#"can='{can}'
-            on_load() {{ {REPLAY} reply null; }}
+            on_load() {{ reply null; {REPLAY} }}
             on_resume() {{ {REPLAY} reply '{{}}'; }}
             on_list() {{ reply '{{"sessions":[{{"sessionId":"s0","cwd":"/"}},{{"sessionId":"s1","cwd":"/"}}]}}'; }}"#
         ));
@@ -828,6 +936,18 @@ async fn begins_anew_if_unknown() {
                     end of what was said in it";
         assert_eq!(second.notices(), [told], "{script}");
     }
+}
+
+async fn told_all_the_same() {
+    let agent = Agent::new(r#"can='{"sessionCapabilities":{"resume":{}}}'; on_resume() { reply '{}'; }"#);
+    let first = agent.play("one").await;
+    let mut talk = later(&agent, &first).await;
+    let second = talk.say("two", &[("one", "hello")]).await;
+    assert_eq!((second.text().as_str(), second.notices()), ("hello", vec![]));
+    assert_eq!((agent.told("session/resume").len(), agent.told("session/new").len()), (1, 1));
+    assert!(agent.prompted(1)[0].contains("User: one\n\nYou: hello"), "{:?}", agent.prompted(1));
+    talk.say("three", &[("one", "hello"), ("two", "hello")]).await;
+    assert_eq!(agent.prompted(2), ["three"], "it is told once");
 }
 
 async fn is_another_agents() {

@@ -130,6 +130,33 @@ async fn the_agents_own_session_is_kept_in_the_middle_of_a_turn_and_not_given_to
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_agents_own_session_is_given_to_the_handle_behind_the_one_that_died_in_the_turn_that_began_it() {
+    let kept = AgentSession { agent: "one".to_owned(), id: "s1".to_owned() };
+    let mut world = world().await;
+    world.send("s", "one").await;
+    let turn = world.turn_for("one").await;
+    turn.emit(AgentEvent::Session(kept.clone())).await;
+    turn.say("half").await;
+    turn.break_off("it died");
+    world.turn_ended().await;
+    world.send("s", "two").await;
+    assert_eq!(world.turn_for("two").await.agent_session, Some(kept));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_taken_back_is_remembered_by_no_handle_although_the_same_was_said_twice() {
+    let mut world = world().await;
+    for message in ["go on", "go on"] {
+        assert_eq!(talk(&mut world, "s", message).await, 1);
+    }
+    world.type_into("s", "/undo").await.unwrap();
+    assert_eq!(talk(&mut world, "s", "go on").await, 2);
+    world.type_into("s", "/retry").await.unwrap();
+    let again = world.turn_for("go on").await;
+    assert_eq!(again.handle, 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_keeps_its_handle_from_turn_to_turn() {
     let mut world = world().await;
     for message in ["one", "two", "three"] {

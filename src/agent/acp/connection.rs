@@ -2,7 +2,8 @@
 //!
 //! Three tasks of the connection do what must never wait for a turn: one writes, one reads and answers at
 //! once what we don't know, one empties the standard error. Whoever listens ([`Connection::listen`]) hears
-//! what comes from then on; what comes while nobody listens is late and only logged.
+//! what comes from then on; what comes while nobody listens is late and only logged, and an agent that floods us
+//! with it is ended.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,8 +12,9 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::runtime;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +25,7 @@ use super::schema::{
 };
 use super::{permission, update};
 use crate::agent::AgentError;
+use crate::agent::process::end_members;
 use crate::agent::program::group::ProcessGroup;
 use crate::agent::program::launch::GO;
 use crate::agent::program::tail::Tail;
@@ -32,8 +35,12 @@ use crate::domain::sanitize::one_line;
 
 /// Lines that wait until the agent reads them; an agent that lets more wait does not read.
 const UNREAD: usize = 64;
-/// What is heard and not taken yet; beyond that the agent waits.
-const UNHEARD: usize = 64;
+/// What is heard and not taken yet, in bytes; beyond that the agent waits.
+const UNHEARD_BYTES: usize = 4 * 1024 * 1024;
+/// So much may come that nobody listens to or asked for, until somebody listens again.
+const UNASKED_BYTES: usize = 16 * 1024 * 1024;
+/// So many messages of it are logged.
+const UNASKED_LOGGED: usize = 20;
 /// How long a process may take to end that has closed its output.
 const LAST_BREATH: Duration = Duration::from_secs(1);
 /// How much of an agent's standard error is kept in the log.
@@ -60,9 +67,26 @@ pub(super) enum Heard {
     },
 }
 
+/// What is heard, in order.
+pub(super) struct Hearing(mpsc::UnboundedReceiver<(Heard, OwnedSemaphorePermit)>);
+
+impl Hearing {
+    /// The next; none when nothing more can come.
+    pub(super) async fn recv(&mut self) -> Option<Heard> {
+        self.0.recv().await.map(|(heard, _)| heard)
+    }
+
+    /// Hears only what has come until now.
+    pub(super) fn close(&mut self) {
+        self.0.close();
+    }
+}
+
 /// A live agent's process. Dropping it kills the agent with all that it started.
 pub(super) struct Connection {
     name: String,
+    /// What the process, and whatever it starts, has in its environment, and no other.
+    mark: String,
     pid: Option<u32>,
     group: Arc<ProcessGroup>,
     to_agent: mpsc::Sender<String>,
@@ -80,6 +104,7 @@ struct Shared {
     ear: Mutex<Ear>,
     complaint: Mutex<Tail>,
     odd: Mutex<Odd>,
+    unasked: Mutex<Unasked>,
 }
 
 /// Who listens.
@@ -87,9 +112,41 @@ struct Shared {
 enum Ear {
     #[default]
     Nobody,
-    Somebody(mpsc::Sender<Heard>),
+    Somebody(Speaker),
     /// Nothing more comes, for this reason.
     Closed(String),
+    /// The agent was ended, for this reason.
+    Ended(String),
+}
+
+/// The other side of a [`Hearing`].
+#[derive(Clone)]
+struct Speaker {
+    heard: mpsc::UnboundedSender<(Heard, OwnedSemaphorePermit)>,
+    room: Arc<Semaphore>,
+}
+
+impl Speaker {
+    /// Passes a message of so many bytes on, once there is room for it. Gives back what nobody hears.
+    async fn say(&self, message: Heard, bytes: usize) -> Option<Heard> {
+        let bytes = u32::try_from(bytes.min(UNHEARD_BYTES)).unwrap_or(u32::MAX);
+        let room = tokio::select! {
+            biased;
+            () = self.heard.closed() => None,
+            room = Arc::clone(&self.room).acquire_many_owned(bytes) => room.ok(),
+        };
+        match room {
+            None => Some(message),
+            Some(room) => self.heard.send((message, room)).err().map(|unheard| unheard.0.0),
+        }
+    }
+}
+
+/// What came that nobody listens to or asked for, since somebody listened last.
+#[derive(Default)]
+struct Unasked {
+    bytes: usize,
+    messages: usize,
 }
 
 /// Lines that were no messages of the protocol.
@@ -100,8 +157,9 @@ struct Odd {
 }
 
 impl Connection {
-    /// Takes a started program over. It is let go by [`Connection::let_work`].
-    pub(super) fn new(name: &str, mut child: Child) -> Self {
+    /// Takes a started program over, which has the mark in its environment. It is let go by
+    /// [`Connection::let_work`].
+    pub(super) fn new(name: &str, mark: String, mut child: Child) -> Self {
         let (pid, group) = (child.id(), Arc::new(ProcessGroup::led_by(&child)));
         let (to_agent, lines) = mpsc::channel(UNREAD);
         let (exited, exit) = watch::channel(None);
@@ -112,7 +170,9 @@ impl Connection {
             tasks.spawn(write(stdin, lines, hang_up.clone()));
         }
         if let Some(stdout) = child.stdout.take() {
-            tasks.spawn(hear(stdout, Arc::clone(&shared), to_agent.clone(), ended.clone()));
+            let reader =
+                Reader { shared: Arc::clone(&shared), group: Arc::clone(&group), answers: to_agent.clone() };
+            tasks.spawn(reader.hear(stdout, ended.clone()));
         }
         if let Some(stderr) = child.stderr.take() {
             tasks.spawn(hear_complaints(name.to_owned(), stderr, Arc::clone(&shared), ended.clone()));
@@ -120,6 +180,7 @@ impl Connection {
         tasks.spawn(await_exit(child, Arc::clone(&group), exited, ended));
         Self {
             name: name.to_owned(),
+            mark,
             pid,
             group,
             to_agent,
@@ -147,13 +208,19 @@ impl Connection {
     }
 
     /// Hears what comes from now on. The channel ends when nothing more can come.
-    pub(super) fn listen(&self) -> mpsc::Receiver<Heard> {
-        let (sender, heard) = mpsc::channel(UNHEARD);
+    pub(super) fn listen(&self) -> Hearing {
+        let (sender, heard) = mpsc::unbounded_channel();
+        *lock(&self.shared.unasked) = Unasked::default();
         let mut ear = lock(&self.shared.ear);
-        if !matches!(*ear, Ear::Closed(_)) {
-            *ear = Ear::Somebody(sender);
+        if matches!(*ear, Ear::Nobody | Ear::Somebody(_)) {
+            *ear = Ear::Somebody(Speaker { heard: sender, room: Arc::new(Semaphore::new(UNHEARD_BYTES)) });
         }
-        heard
+        Hearing(heard)
+    }
+
+    /// Logs something that nobody asked for.
+    pub(super) fn note(&self, what: &str) {
+        self.shared.note(|| what.to_owned());
     }
 
     /// Sends a request and returns its number.
@@ -191,17 +258,18 @@ impl Connection {
 
     /// Whether nothing more comes.
     pub(super) fn is_gone(&self) -> bool {
-        self.exit.borrow().is_some() || matches!(&*lock(&self.shared.ear), Ear::Closed(_))
+        self.exit.borrow().is_some() || matches!(&*lock(&self.shared.ear), Ear::Closed(_) | Ear::Ended(_))
     }
 
     /// Why nothing more comes, with the agent's last words.
     pub(super) async fn lost(&mut self) -> AgentError {
         let exit = timeout(LAST_BREATH, self.exit.wait_for(Option::is_some)).await;
-        let how = exit.ok().and_then(Result::ok).and_then(|how| how.clone());
-        let how = how.unwrap_or_else(|| match &*lock(&self.shared.ear) {
-            Ear::Closed(why) => why.clone(),
-            Ear::Nobody | Ear::Somebody(_) => "is gone".to_owned(),
-        });
+        let exit = exit.ok().and_then(Result::ok).and_then(|how| how.clone());
+        let how = match (&*lock(&self.shared.ear), exit) {
+            (Ear::Ended(why), _) | (Ear::Closed(why), None) => why.clone(),
+            (_, Some(how)) => how,
+            (Ear::Nobody | Ear::Somebody(_), None) => "is gone".to_owned(),
+        };
         AgentError::Broken(self.with_last_words(&how))
     }
 
@@ -239,37 +307,56 @@ impl Connection {
         self.hang_up.cancel();
         if timeout(grace, self.exit.wait_for(Option::is_some)).await.is_err() {
             self.group.terminate();
-            // Dropping the connection kills what does not listen.
             let _ = timeout(grace, self.exit.wait_for(Option::is_some)).await;
         }
+        self.group.end();
+        let mark = std::mem::take(&mut self.mark);
+        let _ = spawn_blocking(move || end_members(None, &mark)).await;
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.group.end();
+        let mark = std::mem::take(&mut self.mark);
+        if let (false, Ok(runtime)) = (mark.is_empty(), runtime::Handle::try_current()) {
+            // What has left the group. Who has the mark is looked up in files.
+            drop(runtime.spawn_blocking(move || end_members(None, &mark)));
+        }
     }
 }
 
 impl Shared {
-    /// Passes a message on. One that nobody listens for is late.
-    async fn pass(&self, heard: Heard, answers: &mpsc::Sender<String>) {
-        let ear = match &*lock(&self.ear) {
-            Ear::Somebody(ear) => Some(ear.clone()),
-            Ear::Nobody | Ear::Closed(_) => None,
-        };
-        let late = match ear {
-            Some(ear) => ear.send(heard).await.err().map(|error| error.0),
-            None => Some(heard),
-        };
-        match late {
-            None => {}
-            Some(Heard::Permission { id, .. }) => {
-                answer(answers, id, Ok(permission::cancelled()));
+    /// Who listens, if anybody does.
+    fn listener(&self) -> Option<Speaker> {
+        match &*lock(&self.ear) {
+            Ear::Somebody(ear) if !ear.heard.is_closed() => Some(ear.clone()),
+            Ear::Somebody(_) | Ear::Nobody | Ear::Closed(_) | Ear::Ended(_) => None,
+        }
+    }
+
+    /// Counts what nobody listens to or asked for.
+    fn count(&self, bytes: usize) {
+        lock(&self.unasked).bytes += bytes;
+    }
+
+    /// Why an agent that sends too much of it is ended.
+    fn flood(&self) -> Option<String> {
+        const MIB: usize = UNASKED_BYTES / (1024 * 1024);
+        let floods = lock(&self.unasked).bytes > UNASKED_BYTES;
+        floods.then(|| format!("sent more than {MIB} MiB that nobody had asked for and was ended"))
+    }
+
+    /// Logs such a message, unless there were many.
+    fn note(&self, what: impl FnOnce() -> String) {
+        let mut unasked = lock(&self.unasked);
+        unasked.messages += 1;
+        match unasked.messages {
+            ..=UNASKED_LOGGED => tracing::info!("an agent {}", what()),
+            messages if messages == UNASKED_LOGGED + 1 => {
+                tracing::info!("no more of what nobody asked the agent for is logged until its next turn");
             }
-            Some(heard) => {
-                tracing::info!("an agent says when no turn of it runs: {}", excerpt(&format!("{heard:?}")))
-            }
+            _ => {}
         }
     }
 
@@ -293,81 +380,112 @@ async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<String>, hang_up
     hang_up.run_until_cancelled(write).await;
 }
 
-async fn hear(
-    mut stdout: ChildStdout,
+/// Reads what an agent sends, passes it on, and answers what nobody else does.
+struct Reader {
     shared: Arc<Shared>,
+    group: Arc<ProcessGroup>,
     answers: mpsc::Sender<String>,
-    ended: CancellationToken,
-) {
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut lines = Lines::default();
-    let why = loop {
-        let bytes = read(&mut stdout, &mut piece, &ended).await;
-        let at_end = bytes.is_empty();
-        let pushed = lines.push(bytes);
-        if at_end {
-            lines.finish();
-        }
-        while let Some(line) = lines.next() {
-            take(&line, &shared, &answers).await;
-        }
-        match pushed {
-            Err(too_long) => break too_long.to_string(),
-            Ok(()) if at_end => break "has closed its output".to_owned(),
-            Ok(()) => {}
-        }
-    };
-    *lock(&shared.ear) = Ear::Closed(why);
 }
 
-async fn take(line: &str, shared: &Shared, answers: &mpsc::Sender<String>) {
-    match message::read(line) {
-        Err(why) => shared.odd(&why),
-        Ok(Message::Reply { id, result }) => shared.pass(Heard::Reply { id, result }, answers).await,
-        Ok(Message::Notification { method, params }) if method == CLIENT_METHOD_NAMES.session_update => {
-            match update::read(params) {
-                Ok(Some(update)) => shared.pass(Heard::Update(Box::new(update)), answers).await,
-                Ok(None) => {}
-                Err(why) => shared.odd(&why),
+impl Reader {
+    async fn hear(self, mut stdout: ChildStdout, ended: CancellationToken) {
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut lines = Lines::default();
+        let end = loop {
+            let bytes = read(&mut stdout, &mut piece, &ended).await;
+            let at_end = bytes.is_empty();
+            if self.shared.listener().is_none() {
+                self.shared.count(bytes.len());
             }
-        }
-        Ok(Message::Notification { method, .. }) => {
-            tracing::debug!(method, "a notification that we don't know")
-        }
-        Ok(Message::Request { id, method, params })
-            if method == CLIENT_METHOD_NAMES.session_request_permission =>
-        {
-            match permission::read(params) {
-                Ok((asked, odd)) => {
-                    odd.iter().for_each(|why| shared.odd(why));
-                    shared.pass(Heard::Permission { id, asked: Box::new(asked) }, answers).await;
+            let pushed = lines.push(bytes);
+            if at_end {
+                lines.finish();
+            }
+            while let Some(line) = lines.next() {
+                self.take(&line).await;
+            }
+            match (pushed, self.shared.flood()) {
+                (Err(too_long), _) => break Ear::Closed(too_long.to_string()),
+                (Ok(()), _) if at_end => break Ear::Closed("has closed its output".to_owned()),
+                (Ok(()), Some(why)) => {
+                    tracing::warn!("an agent {why}");
+                    break Ear::Ended(why);
                 }
-                Err(error) => {
-                    shared.odd(&format!("{method} can't be read: {error}"));
-                    answer(answers, id, Err(Error::invalid_params().data(error.to_string())));
+                (Ok(()), None) => {}
+            }
+        };
+        if matches!(end, Ear::Ended(_)) {
+            self.group.end();
+        }
+        *lock(&self.shared.ear) = end;
+    }
+
+    async fn take(&self, line: &str) {
+        match message::read(line) {
+            Err(why) => self.shared.odd(&why),
+            Ok(Message::Reply { id, result }) => self.pass(Heard::Reply { id, result }, line).await,
+            Ok(Message::Notification { method, params }) if method == CLIENT_METHOD_NAMES.session_update => {
+                match update::read(params) {
+                    Ok(Some(update)) => self.pass(Heard::Update(Box::new(update)), line).await,
+                    Ok(None) => {}
+                    Err(why) => self.shared.odd(&why),
                 }
             }
-        }
-        Ok(Message::BadRequest { id, why }) => {
-            shared.odd(&why);
-            send(answers, message::refusal(&id));
-        }
-        Ok(Message::Request { id, method, .. }) => {
-            tracing::info!(method = &*one_line(&method), "an agent asks for what is not offered");
-            answer(answers, id, Err(Error::method_not_found().data(method)));
+            Ok(Message::Notification { method, .. }) => {
+                tracing::debug!(method, "a notification that we don't know")
+            }
+            Ok(Message::Request { id, method, params })
+                if method == CLIENT_METHOD_NAMES.session_request_permission =>
+            {
+                match permission::read(params) {
+                    Ok((asked, odd)) => {
+                        odd.iter().for_each(|why| self.shared.odd(why));
+                        self.pass(Heard::Permission { id, asked: Box::new(asked) }, line).await;
+                    }
+                    Err(error) => {
+                        self.shared.odd(&format!("{method} can't be read: {error}"));
+                        self.answer(id, Err(Error::invalid_params().data(error.to_string())));
+                    }
+                }
+            }
+            Ok(Message::BadRequest { id, why }) => {
+                self.shared.count(line.len());
+                self.shared.odd(&why);
+                self.send(message::refusal(&id));
+            }
+            Ok(Message::Request { id, method, .. }) => {
+                self.shared.count(line.len());
+                self.shared.note(|| format!("asks for what is not offered: {}", excerpt(&method)));
+                self.answer(id, Err(Error::method_not_found().data(method)));
+            }
         }
     }
-}
 
-fn answer(answers: &mpsc::Sender<String>, id: RequestId, answer: Result<RequestPermissionResponse, Error>) {
-    send(answers, message::reply(id, answer));
-}
+    /// Passes a message on. One that nobody listens for is late.
+    async fn pass(&self, heard: Heard, line: &str) {
+        let late = match self.shared.listener() {
+            Some(ear) => ear.say(heard, line.len()).await,
+            None => Some(heard),
+        };
+        match late {
+            None => {}
+            Some(Heard::Permission { id, .. }) => self.answer(id, Ok(permission::cancelled())),
+            Some(_) => {
+                self.shared.note(|| format!("says when no turn of it runs: {}", excerpt(line)));
+            }
+        }
+    }
 
-/// An agent that does not read its input gets no answer.
-fn send(answers: &mpsc::Sender<String>, written: serde_json::Result<String>) {
-    let sent = written.is_ok_and(|line| answers.try_send(line).is_ok());
-    if !sent {
-        tracing::warn!("an agent asks and does not read its answers");
+    fn answer(&self, id: RequestId, answer: Result<RequestPermissionResponse, Error>) {
+        self.send(message::reply(id, answer));
+    }
+
+    /// An agent that does not read its input gets no answer.
+    fn send(&self, written: serde_json::Result<String>) {
+        let sent = written.is_ok_and(|line| self.answers.try_send(line).is_ok());
+        if !sent {
+            self.shared.note(|| "asks and does not read its answers".to_owned());
+        }
     }
 }
 

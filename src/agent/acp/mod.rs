@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::connection::Connection;
 use self::schema::{SessionId, StopReason};
-use self::session::{Agent, absolute};
+use self::session::{Agent, TakenUp, absolute};
 use self::sums::Sums;
 use self::turn::{Answer, Ended, How, Prompt, Said, Stop};
 use super::program::launch::Program;
@@ -45,6 +45,8 @@ const GOODBYE: Duration = Duration::from_secs(2);
 
 /// Tells an agent, and whatever it starts, which home it works for.
 const HOME: &str = "SWITCHBOARD_AGENT_OF";
+/// Tells what one process of an agent started from all else.
+const RUN: &str = "SWITCHBOARD_AGENT_RUN";
 
 /// The acp backend.
 pub(super) struct AcpBackend(Arc<Settings>);
@@ -118,8 +120,11 @@ fn start(
     program: &Program,
     variables: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Result<Connection, AgentError> {
+    let run = format!("{:016x}", fastrand::u64(..));
+    let mark = format!("{RUN}={run}");
+    let variables = variables.into_iter().chain([(RUN, run)]);
     let child = program.start(program.arguments.iter().map(OsString::from), variables)?;
-    Ok(Connection::new(&program.name, child))
+    Ok(Connection::new(&program.name, mark, child))
 }
 
 struct AcpHandle {
@@ -162,8 +167,10 @@ enum Memory {
     Nothing,
     /// Nothing either: it could not take up the session that it had before.
     Forgotten,
-    /// What an earlier process of it kept, as it says.
+    /// What an earlier process of it kept.
     TakenUp,
+    /// The same, by its word alone: it is told all the same.
+    Claimed,
     /// All, up to this message.
     UpTo(String),
 }
@@ -179,7 +186,7 @@ impl Memory {
                 "begins a new session of its agent, which could not take up the one before and is told the \
                  end of what was said in it",
             ),
-            Self::TakenUp | Self::UpTo(_) => None,
+            Self::TakenUp | Self::Claimed | Self::UpTo(_) => None,
         }
     }
 }
@@ -210,16 +217,12 @@ impl AcpHandle {
         output: mpsc::Sender<AgentEvent>,
         cancel: CancellationToken,
     ) -> Result<(), AgentError> {
-        let mut live = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(AgentError::Cancelled),
-            () = output.closed() => return Err(AgentError::Cancelled),
-            ready = self.ready(&turn) => ready?,
-        };
+        let mut live = unless_stopped(self.ready(&turn), &output, &cancel).await?;
         let mut ended = self.prompt(&mut live, &turn, &output, &cancel).await;
-        if let (Memory::TakenUp, Some(why)) = (&live.memory, refusal(&ended)) {
+        if let (Memory::TakenUp | Memory::Claimed, Some(why)) = (&live.memory, refusal(&ended)) {
             tracing::info!(session = %live.session, "the agent does not know its session after all: {why}");
-            live.begin_anew(&self.folder, &self.settings.acp, Memory::Forgotten).await?;
+            let anew = live.begin_anew(&self.folder, &self.settings.acp, Memory::Forgotten);
+            unless_stopped(anew, &output, &cancel).await?;
             ended = self.prompt(&mut live, &turn, &output, &cancel).await;
         }
         if let Some(odd) = live.agent.connection.odd_lines() {
@@ -266,15 +269,14 @@ impl AcpHandle {
         agent.model.clone_from(&self.context.model);
         let mut memory = Memory::Nothing;
         if let Some(known) = &self.known {
-            if agent.take_up(known, &self.folder, &self.settings.acp).await? {
-                return Ok(Live {
-                    agent,
-                    session: known.clone(),
-                    memory: Memory::TakenUp,
-                    sums: Sums::default(),
-                });
+            memory = match agent.take_up(known, &self.folder, &self.settings.acp).await? {
+                TakenUp::Known => Memory::TakenUp,
+                TakenUp::AsItSays => Memory::Claimed,
+                TakenUp::No => Memory::Forgotten,
+            };
+            if memory.begins_anew().is_none() {
+                return Ok(Live { agent, session: known.clone(), memory, sums: Sums::default() });
             }
-            memory = Memory::Forgotten;
         }
         let session = agent.new_session(&self.folder, &self.settings.acp).await?;
         Ok(Live { agent, session, memory, sums: Sums::nothing() })
@@ -288,7 +290,7 @@ impl AcpHandle {
         cancel: &CancellationToken,
     ) -> Ended {
         let recap = match live.memory {
-            Memory::Nothing | Memory::Forgotten => recap::of_all(&turn.history),
+            Memory::Nothing | Memory::Forgotten | Memory::Claimed => recap::of_all(&turn.history),
             Memory::TakenUp => recap::of_the_end(&turn.history),
             Memory::UpTo(_) => None,
         };
@@ -347,6 +349,20 @@ impl AcpHandle {
             }
             (How::Lost(error), _) => Err(error),
         }
+    }
+}
+
+/// Does what comes before a prompt, unless the turn is stopped.
+async fn unless_stopped<T>(
+    work: impl Future<Output = Result<T, AgentError>>,
+    output: &mpsc::Sender<AgentEvent>,
+    cancel: &CancellationToken,
+) -> Result<T, AgentError> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(AgentError::Cancelled),
+        () = output.closed() => Err(AgentError::Cancelled),
+        done = work => done,
     }
 }
 

@@ -316,7 +316,7 @@ mod tests {
             (execute(json!({"command": "make", "env": {"CC": "evil"}})), "make\nenv: {\"CC\":\"evil\"}"),
             (
                 execute(json!({"command": "make", "cwd": "b", "workdir": "c", "timeout": 5})),
-                "make\ncwd: b\ntimeout: 5\nworkdir: c",
+                "make\ncwd: b\nworkdir: c\ntimeout: 5",
             ),
             (execute(json!({"command": "make", "cwd": ["b"]})), "make\ncwd: [\"b\"]"),
             (
@@ -325,7 +325,7 @@ mod tests {
             ),
             (
                 creates,
-                "Create /etc/cron.d/x\ncommand: create\nfile_text: * * * * *\nroot\npath: /etc/cron.d/x",
+                "Create /etc/cron.d/x\ncommand: create\npath: /etc/cron.d/x\nfile_text: * * * * *\nroot",
             ),
         ];
         for (call, what) in table {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
-use super::connection::{Connection, Heard};
+use super::connection::{Connection, Heard, Hearing};
 use super::models::{self, Offer};
 use super::schema::{
     AGENT_METHOD_NAMES, AgentCapabilities, AuthMethod, ClientCapabilities, Error, ErrorCode, Implementation,
@@ -22,8 +22,24 @@ use crate::agent::AgentError;
 use crate::config::AcpConfig;
 use crate::domain::event::excerpt;
 
+/// So long after the answer to a request what comes is still of it, at most.
+pub(super) const LATE: Duration = Duration::from_millis(200);
+/// An agent that says nothing for so long after the answer has said all of it.
+pub(super) const QUIET: Duration = Duration::from_millis(25);
+
 /// So many pages of an agent's list of sessions are looked through.
 const MOST_PAGES: usize = 20;
+
+/// Whether an agent goes on in a session that it had before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TakenUp {
+    /// It does, and has shown that it knows it.
+    Known,
+    /// It says so.
+    AsItSays,
+    /// It does not.
+    No,
+}
 
 /// An agent that has said what it can.
 pub(super) struct Agent {
@@ -94,8 +110,8 @@ impl Agent {
         Ok(session)
     }
 
-    /// Takes a session up again, without its replay. Returns whether the agent knows it: some report
-    /// success for ids that they have never seen.
+    /// Takes a session up again, without its replay. Some agents report success for ids that they have never seen:
+    /// one that has no list of its sessions is asked to load it, which shows what it knows, rather than to resume it.
     ///
     /// # Errors
     /// The agent is lost, or does not answer in time.
@@ -104,46 +120,50 @@ impl Agent {
         session: &SessionId,
         folder: &Path,
         settings: &AcpConfig,
-    ) -> Result<bool, AgentError> {
-        if !self.lists(session, folder, settings).await? {
-            return Ok(false);
-        }
-        let told = match self.resume(session, folder, settings).await? {
-            None => self.load(session, folder, settings).await?,
-            told => told,
+    ) -> Result<TakenUp, AgentError> {
+        let listed = self.lists(session, folder, settings).await?;
+        let resumed = match listed {
+            Some(false) => return Ok(TakenUp::No),
+            None if self.can.load_session => None,
+            Some(true) | None => self.resume(session, folder, settings).await?,
         };
-        let Some(told) = told else { return Ok(false) };
+        let (told, taken_up) = match (resumed, listed) {
+            (Some(told), Some(_)) => (Some(told), TakenUp::Known),
+            (Some(told), None) => (Some(told), TakenUp::AsItSays),
+            (None, _) => (self.load(session, folder, settings).await?, TakenUp::Known),
+        };
+        let Some(told) = told else { return Ok(TakenUp::No) };
         self.choose_model(session, &Offer::of(&told), settings).await?;
-        Ok(true)
+        Ok(taken_up)
     }
 
-    /// Whether the session is in the agent's list. An agent that can't tell is believed.
+    /// Whether the session is in the agent's list; none where that can't be known.
     async fn lists(
         &mut self,
         session: &SessionId,
         folder: &Path,
         settings: &AcpConfig,
-    ) -> Result<bool, AgentError> {
+    ) -> Result<Option<bool>, AgentError> {
         if self.can.session_capabilities.list.is_none() {
-            return Ok(true);
+            return Ok(None);
         }
         let method = AGENT_METHOD_NAMES.session_list;
         let mut asked = ListSessionsRequest::new().cwd(folder);
         for _ in 0..MOST_PAGES {
             let told = ask(&mut self.connection, method, &asked, load_limit(settings)).await?;
             let Some(page) = told.ok().and_then(|page| serde_json::from_value(page).ok()) else {
-                return Ok(true);
+                return Ok(None);
             };
             let ListSessionsResponse { sessions, next_cursor, .. } = page;
             if sessions.iter().any(|listed| listed.session_id == *session) {
-                return Ok(true);
+                return Ok(Some(true));
             }
             match next_cursor.filter(|cursor| !cursor.is_empty()) {
-                None => return Ok(false),
+                None => return Ok(Some(false)),
                 cursor => asked.cursor = cursor,
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// What an agent says of a session that it resumes; none where it can't or won't.
@@ -175,8 +195,11 @@ impl Agent {
         let method = AGENT_METHOD_NAMES.session_load;
         let asked = LoadSessionRequest::new(session.clone(), folder);
         let mut replayed = false;
-        let hear = |told: &SessionNotification| replayed |= is_of_conversation(told, session);
-        let told = ask_hearing(&mut self.connection, method, &asked, load_limit(settings), hear).await?;
+        let mut hear = |told: &SessionNotification| replayed |= is_of_conversation(told, session);
+        let limit = load_limit(settings);
+        let (told, heard) = ask_hearing(&mut self.connection, method, &asked, limit, &mut hear).await?;
+        // Some agents answer before they have replayed all: it would be taken for the next answer.
+        hear_out(&self.connection, heard, hear).await?;
         let told = told.map_err(|error| not_taken_up(session, method, &error)).ok();
         // To load is to replay: where nothing came, there was nothing.
         if told.is_some() && !replayed {
@@ -292,17 +315,18 @@ async fn ask(
     params: &impl Serialize,
     limit: Limit,
 ) -> Result<Result<Value, Error>, AgentError> {
-    ask_hearing(connection, method, params, limit, |_| ()).await
+    ask_hearing(connection, method, params, limit, |_| ()).await.map(|(answer, _)| answer)
 }
 
-/// Asks, and waits for the answer. The updates before it are heard, what else comes is of an earlier time.
+/// Asks, and waits for the answer. The updates before it are heard, what else comes is of an earlier time. What comes
+/// behind the answer can be heard there.
 async fn ask_hearing(
     connection: &mut Connection,
     method: &str,
     params: &impl Serialize,
     limit: Limit,
     mut hear: impl FnMut(&SessionNotification),
-) -> Result<Result<Value, Error>, AgentError> {
+) -> Result<(Result<Value, Error>, Hearing), AgentError> {
     let mut heard = connection.listen();
     let asked = connection.request(method, params)?;
     let answer = async {
@@ -310,20 +334,47 @@ async fn ask_hearing(
             match heard.recv().await {
                 None => return Err(connection.lost().await),
                 Some(Heard::Reply { id, result }) if id == asked => return Ok(result),
-                Some(Heard::Reply { id, .. }) => tracing::info!(id, "an answer to what was not asked"),
-                Some(Heard::Update(update)) => hear(&update),
-                Some(Heard::Permission { id, .. }) => connection.answer(id, permission::cancelled())?,
+                Some(heard) => take_early(connection, heard, &mut hear)?,
             }
         }
     };
     match timeout(limit.time, answer).await {
-        Ok(answer) => answer,
+        Ok(answer) => Ok((answer?, heard)),
         Err(_) => {
             let seconds = limit.time.as_secs_f64();
             let how = format!("did not answer {method} within {seconds} s ({})", limit.setting);
             Err(AgentError::Broken(connection.with_last_words(&how)))
         }
     }
+}
+
+/// Hears what comes a moment after an answer.
+async fn hear_out(
+    connection: &Connection,
+    mut heard: Hearing,
+    mut hear: impl FnMut(&SessionNotification),
+) -> Result<(), AgentError> {
+    let latest = Instant::now() + LATE;
+    while Instant::now() < latest
+        && let Ok(Some(late)) = timeout(QUIET, heard.recv()).await
+    {
+        take_early(connection, late, &mut hear)?;
+    }
+    Ok(())
+}
+
+/// Takes what comes while no turn runs.
+fn take_early(
+    connection: &Connection,
+    heard: Heard,
+    hear: &mut impl FnMut(&SessionNotification),
+) -> Result<(), AgentError> {
+    match heard {
+        Heard::Update(update) => hear(&update),
+        Heard::Permission { id, .. } => connection.answer(id, permission::cancelled())?,
+        Heard::Reply { id, .. } => connection.note(&format!("answers {id}, which was not asked")),
+    }
+    Ok(())
 }
 
 /// Whether an update says something of a session's conversation. What an agent tells of itself, as its commands,

@@ -14,21 +14,17 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::Settings;
-use super::connection::{Connection, Heard};
+use super::connection::{Connection, Heard, Hearing};
 use super::permission::{self, Request};
 use super::schema::{
     AGENT_METHOD_NAMES, CancelNotification, Error, PromptRequest, PromptResponse, RequestId,
     RequestPermissionResponse, SessionId, SessionNotification, StopReason, Usage,
 };
+use super::session::{LATE, QUIET};
 use super::update::{Updates, is_of};
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::approval::{Decision, Verdict};
 use crate::domain::spending::Millionths;
-
-/// So long after the end of a prompt what the agent says is still of it, at most.
-const LATE_WORDS: Duration = Duration::from_millis(200);
-/// An agent that says nothing for so long after the end of a prompt has said all of it.
-const QUIET: Duration = Duration::from_millis(25);
 
 /// How a prompt ended.
 pub(super) struct Ended {
@@ -157,7 +153,7 @@ impl<'a> Prompt<'a> {
 }
 
 impl Running<'_> {
-    async fn run(mut self, mut heard: mpsc::Receiver<Heard>) -> Ended {
+    async fn run(mut self, mut heard: Hearing) -> Ended {
         let how = loop {
             let (going_on, deadline) = (self.stopped.is_none(), self.deadline());
             let step = tokio::select! {
@@ -180,7 +176,7 @@ impl Running<'_> {
             }
         };
         let latest = match (&how, self.stopped) {
-            (How::Answered(Ok(_)), None) => LATE_WORDS,
+            (How::Answered(Ok(_)), None) => LATE,
             _ => Duration::ZERO,
         };
         self.hear_late_words(heard, Instant::now() + latest).await;
@@ -196,7 +192,7 @@ impl Running<'_> {
 
     /// Hears what comes a moment after the end: some agents answer a prompt before they have told all of it. It
     /// would be lost, or taken for words of the next turn. What was said before is heard in any case.
-    async fn hear_late_words(&mut self, mut heard: mpsc::Receiver<Heard>, latest: Instant) {
+    async fn hear_late_words(&mut self, mut heard: Hearing, latest: Instant) {
         while Instant::now() < latest
             && let Ok(Some(late)) = timeout_at(latest.min(Instant::now() + QUIET), heard.recv()).await
         {
@@ -213,7 +209,7 @@ impl Running<'_> {
             Heard::Update(update) => self.update(*update).await,
             // Where the agent is gone, the next turn finds out.
             Heard::Permission { id, .. } => drop(self.prompt.connection.answer(id, permission::cancelled())),
-            Heard::Reply { id, .. } => tracing::info!(id, "an answer to what was not asked"),
+            Heard::Reply { id, .. } => self.answers_nothing(id),
         }
     }
 
@@ -244,7 +240,7 @@ impl Running<'_> {
         self.last_heard = Instant::now();
         match message {
             Heard::Reply { id, .. } => {
-                tracing::info!(id, "an answer to what was not asked");
+                self.answers_nothing(id);
                 Ok(())
             }
             Heard::Update(update) => {
@@ -274,9 +270,30 @@ impl Running<'_> {
     async fn tell(&mut self, events: Vec<AgentEvent>) {
         for event in events {
             self.said = Said::Something;
-            // Where nobody listens any more, the turn is stopped.
-            let _ = self.prompt.output.send(event).await;
+            self.send(event).await;
         }
+    }
+
+    /// Sends an event, however long that takes; a stop is passed on meanwhile.
+    async fn send(&mut self, event: AgentEvent) {
+        let (output, cancel) = (self.prompt.output, self.prompt.cancel);
+        let mut sent = std::pin::pin!(output.send(event));
+        if self.stopped.is_none() {
+            tokio::select! {
+                biased;
+                // Where nobody listens any more, the turn is stopped.
+                _ = &mut sent => return,
+                () = cancel.cancelled() => {}
+            }
+            if let Err(error) = self.stop(Stop::Cancelled) {
+                tracing::info!(%error, "an agent can't be told to stop");
+            }
+        }
+        let _ = sent.await;
+    }
+
+    fn answers_nothing(&self, id: i64) {
+        self.prompt.connection.note(&format!("answers {id}, which was not asked"));
     }
 
     /// Answers a request by the settings, or has a person asked.
@@ -286,7 +303,7 @@ impl Running<'_> {
                 "was asked for permission without an option to allow it: {}",
                 request.question.line()
             );
-            let _ = self.prompt.output.send(AgentEvent::Notice(what)).await;
+            self.send(AgentEvent::Notice(what)).await;
             return self.answer(&request, request.refused("no option allows it"));
         }
         match request.verdict(&self.prompt.settings.approvals) {
