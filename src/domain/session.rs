@@ -170,6 +170,25 @@ pub struct AgentSession {
     pub agent: String,
     /// The agent's own id of it.
     pub id: String,
+    /// What it has told of its use.
+    #[serde(default)]
+    pub told: ToldUse,
+}
+
+impl AgentSession {
+    /// One of whose use nothing was told.
+    pub fn new(agent: impl Into<String>, id: impl Into<String>) -> Self {
+        Self { agent: agent.into(), id: id.into(), told: ToldUse::default() }
+    }
+}
+
+/// What an agent has told of the use of its own session, as it told it last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldUse {
+    /// The numbers.
+    pub last: Usage,
+    /// Whether it tells the tokens of each turn by themselves. Else they are sums, as far as is known.
+    pub by_turn: bool,
 }
 
 /// How a turn's handle fared: what it adds to a session's [`Runtime`].
@@ -221,7 +240,7 @@ pub enum EndReason {
 }
 
 /// Tokens and cost, added up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens read by the model.
     pub input: u64,

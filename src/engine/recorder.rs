@@ -91,7 +91,8 @@ impl Recorder {
                 Taken::Noted
             }
             AgentEvent::Session(session) => match self.agent_session.replace(session.clone()) {
-                Some(before) if before == session => Taken::Noted,
+                // What it tells of its use is kept with the end of the turn, as its use is.
+                Some(before) if (&before.agent, &before.id) == (&session.agent, &session.id) => Taken::Noted,
                 _ => Taken::Session(session),
             },
             AgentEvent::Shortened(shortened) => {

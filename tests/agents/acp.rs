@@ -31,7 +31,11 @@ pub fn tests() -> Vec<Trial> {
             open_calls,
         ),
         real("acp_what_its_session_costs_is_taken_as_given_and_only_once", costs),
-        real("acp_tokens_are_counted_by_what_came_to_the_sums_of_its_session", tokens),
+        real(
+            "acp_tokens_are_counted_by_what_came_to_the_sums_of_its_session_or_as_those_of_the_turn",
+            tokens,
+        ),
+        real("acp_what_its_session_has_used_is_counted_once_and_whole_over_all_handles", used_over_handles),
         real("acp_tokens_of_a_turn_that_was_stopped_are_counted_too", tokens_of_a_stopped_turn),
         real("acp_agent_lives_on_between_turns_and_dies_with_its_handle", lives_on),
         real("acp_agent_is_kept_before_it_works_and_again_each_turn", is_kept),
@@ -984,20 +988,55 @@ async fn costs() {
     }
 }
 
-async fn tokens() {
-    let agent = Agent::new(
-        r#"input=0
-        on_prompt() {
-            input=$((input + 100))
+/// An agent that tells the tokens of each turn, or with `sums` of all of them, and its cost always as a sum.
+fn uses(counts: &str) -> Agent {
+    Agent::new(&format!(
+        r#"can='{{"loadSession":true}}'; turns=0; sum=0
+        on_load() {{ turns=$(cat "$JOURNAL.turns"); {REPLAY} reply null; }}
+        on_prompt() {{
+            turns=$((turns + 1)); echo $turns >"$JOURNAL.turns"
+            window=$((10000 + turns * 100)); sum=$((sum + window))
+            case {counts} in sums) input=$sum ;; *) input=$window ;; esac
+            update "{{\"sessionUpdate\":\"usage_update\",\"used\":$((10000 + turns * 100)),\"size\":20000,\"cost\":{{\"amount\":$turns,\"currency\":\"EUR\"}}}}"
             say "hello"
-            reply "{\"stopReason\":\"end_turn\",\"usage\":{\"inputTokens\":$input,\"outputTokens\":$((input / 10))}}"
-        }"#,
-    );
-    let mut talk = Conversation::open(&*agent.backend()).await;
-    let used = AgentEvent::Usage(Usage { input: 100, output: 10, ..Usage::default() });
-    for before in [vec![], vec![("hi", "hello")]] {
-        let played = talk.say("hi", &before).await;
-        assert_eq!(played.events.last(), Some(&used));
+            reply "{{\"stopReason\":\"end_turn\",\"usage\":{{\"inputTokens\":$input,\"outputTokens\":$((input / 100))}}}}"
+        }}"#
+    ))
+}
+
+fn used(played: &Played) -> Usage {
+    match played.events.last() {
+        Some(AgentEvent::Usage(usage)) => *usage,
+        _ => panic!("{:?}", played.events),
+    }
+}
+
+async fn tokens() {
+    for counts in ["sums", "turns"] {
+        let agent = uses(counts);
+        let mut talk = Conversation::open(&*agent.backend()).await;
+        for (turn, before) in
+            [vec![], vec![("hi", "hello")], vec![("hi", "hello"); 2]].into_iter().enumerate()
+        {
+            let used = used(&talk.say("hi", &before).await);
+            assert_eq!(
+                (used.input, used.output),
+                (10_100 + 100 * turn as u64, 101 + turn as u64),
+                "{counts}"
+            );
+        }
+    }
+}
+
+async fn used_over_handles() {
+    for counts in ["sums", "turns"] {
+        let agent = uses(counts);
+        let mut talk = Conversation::open(&*agent.backend()).await;
+        talk.say("hi", &[]).await;
+        let second = talk.say("hi", &[("hi", "hello")]).await;
+        let third = later(&agent, &second).await.say("hi", &[("hi", "hello"); 2]).await;
+        let used = used(&third);
+        assert_eq!((used.input, used.output, used.cost), (10_300, 103, 1_000_000), "{counts}");
     }
 }
 

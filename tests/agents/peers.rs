@@ -41,6 +41,9 @@ pub fn tests() -> Vec<Trial> {
         vec![
             real(&named("answers_lives_on_and_asks_before_it_runs_a_command"), move || agent_works(kind)),
             real(&named("is_not_let_do_what_is_denied"), move || agent_is_denied(kind)),
+            real(&named("counts_all_that_a_turn_reads_and_nothing_of_the_turns_before"), move || {
+                agent_counts(kind)
+            }),
             real(&named("goes_on_in_its_session_after_a_kill"), move || agent_is_taken_up_again(kind)),
             real(&named("goes_on_in_its_session_by_the_handle_of_a_later_engine"), move || {
                 agent_goes_on(kind)
@@ -105,7 +108,8 @@ fn opencode(folder: &Path, url: &str) -> Vec<String> {
         "model": "mock/any", "small_model": "mock/any", "autoupdate": false, "share": "disabled",
         "permission": {"bash": "ask"},
         "provider": {"mock": {
-            "npm": "@ai-sdk/openai-compatible", "name": "mock", "models": {"any": {"name": "any"}},
+            "npm": "@ai-sdk/openai-compatible", "name": "mock",
+            "models": {"any": {"name": "any", "limit": {"context": 200_000, "output": 8_000}}},
             "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
         }},
     });
@@ -175,10 +179,16 @@ impl Peer {
             {"name": tool, "arguments": {"command": "rm -rf rest", "description": "Removes the rest"}},
         ]});
         let soup = json!({"content": "There is soup."});
+        let counted = |read: u64| {
+            let usage = json!({"prompt_tokens": read, "completion_tokens": 10, "total_tokens": read + 10});
+            json!({"content": "So much.", "usage": usage})
+        };
         let fixtures = json!({"fixtures": [
             {"match": {"userMessage": "table for four"}, "response": answer},
             {"match": {"userMessage": "User: question1"}, "response": {"content": "They asked, and were answered."}},
             {"match": {"userMessage": "call a tool"}, "response": call},
+            {"match": {"userMessage": "read 10000"}, "response": counted(10_000)},
+            {"match": {"userMessage": "read 12000"}, "response": counted(12_000)},
             {"match": {"userMessage": "clean up", "hasToolResult": false}, "response": clean},
             {"match": {"userMessage": "clean up", "hasToolResult": true}, "response": {"content": "As you say."}},
             {"match": {"userMessage": "the menu", "hasToolResult": false}, "response": look},
@@ -428,6 +438,16 @@ async fn agent_is_denied(kind: Kind) {
     let played = agent.play(call).await;
     assert!(questions.recv().await.is_some(), "{played:?}");
     assert!(agent.rest().exists(), "it was denied");
+    agent.handle.close().await;
+}
+
+async fn agent_counts(kind: Kind) {
+    let mut agent = RealAgent::new(kind).await;
+    for read in [10_000, 12_000, 12_000] {
+        let played = agent.play(Call::new(&format!("read {read}"))).await;
+        let used = used(&played);
+        assert_eq!((used.input, used.output), (read, 10), "{:?}", played.events);
+    }
     agent.handle.close().await;
 }
 

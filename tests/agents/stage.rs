@@ -124,10 +124,10 @@ impl Played {
         self.events.iter().filter_map(reasoning).collect()
     }
 
-    /// The agent's own session in which it ran.
+    /// The agent's own session in which it ran, as it was told last.
     pub fn session(&self) -> Option<AgentSession> {
         let told = |e: &AgentEvent| if let AgentEvent::Session(told) = e { Some(told.clone()) } else { None };
-        self.events.iter().find_map(told)
+        self.events.iter().rev().find_map(told)
     }
 
     /// What was told of the agent beside its answer.

@@ -94,7 +94,7 @@ async fn the_agents_own_session_outlives_the_engine_and_ends_with_a_reset_or_wha
         world.turn_ended().await;
         given
     }
-    let kept = AgentSession { agent: "one".to_owned(), id: "s1".to_owned() };
+    let kept = AgentSession::new("one", "s1");
     let mut world = world().await;
     assert_eq!(given(&mut world, "one", Some(&kept)).await, None);
     let mut world = world.restart(Setup::default()).await;
@@ -113,7 +113,7 @@ async fn the_agents_own_session_outlives_the_engine_and_ends_with_a_reset_or_wha
 #[tokio::test(start_paused = true)]
 async fn the_agents_own_session_is_kept_in_the_middle_of_a_turn_and_not_given_to_what_replaces_a_broken_handle()
  {
-    let kept = AgentSession { agent: "one".to_owned(), id: "s1".to_owned() };
+    let kept = AgentSession::new("one", "s1");
     let world = world().await;
     world.send("s", "one").await;
     let turn = world.turn_for("one").await;
@@ -131,7 +131,7 @@ async fn the_agents_own_session_is_kept_in_the_middle_of_a_turn_and_not_given_to
 
 #[tokio::test(start_paused = true)]
 async fn the_agents_own_session_is_given_to_the_handle_behind_the_one_that_died_in_the_turn_that_began_it() {
-    let kept = AgentSession { agent: "one".to_owned(), id: "s1".to_owned() };
+    let kept = AgentSession::new("one", "s1");
     let mut world = world().await;
     world.send("s", "one").await;
     let turn = world.turn_for("one").await;

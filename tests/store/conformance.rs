@@ -9,7 +9,9 @@ use switchboard::domain::marker::{Clearing, ResumeReason};
 use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Refusal, Source};
 use switchboard::domain::recovery::{RecoveryState, Verdict};
-use switchboard::domain::session::{AgentSession, HandleUse, Health, HoldReason, Runtime, SessionState};
+use switchboard::domain::session::{
+    AgentSession, HandleUse, Health, HoldReason, Runtime, SessionState, ToldUse, Usage,
+};
 use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{Accepted, NewGate, NewMessage, Queries, Result, StoreError, Transitions};
@@ -654,7 +656,7 @@ fn a_turn_is_its_agents_from_the_beginning_and_takes_text_if_that_one_does() {
 
 #[test]
 fn the_agents_own_session_is_kept_while_it_knows_what_is_shown_and_no_longer() {
-    let kept = |id: &str| Some(AgentSession { agent: "one".to_owned(), id: id.to_owned() });
+    let kept = |id: &str| Some(AgentSession::new("one", id));
     on_each(|bench| {
         let session = bench.send(plain("m1", 1)).session;
         let known = |bench: &Bench<'_>| bench.ask(|q| q.session(&session)).unwrap().session.agent_session;
@@ -670,6 +672,13 @@ fn the_agents_own_session_is_kept_while_it_knows_what_is_shown_and_no_longer() {
         assert_eq!(known(bench), kept("s2"), "what it ended with counts");
         bench.step(|t| t.keep_agent_session(turn, &kept("s3").unwrap())).unwrap();
         assert_eq!(known(bench), kept("s2"), "the turn had ended");
+        bench.send(plain("m2", 3));
+        let last = Usage { input: 7, cost: 9, ..Usage::default() };
+        let used = AgentSession { told: ToldUse { last, by_turn: true }, ..kept("s2").unwrap() };
+        finish(bench, Some(used.clone()), true, 3);
+        assert_eq!(known(bench), Some(used), "with what it told of its use");
+        bench.send(plain("m2", 3));
+        finish(bench, kept("s2"), true, 3);
         bench.send(plain("m2", 3));
         finish(bench, None, false, 4);
         assert_eq!(known(bench), kept("s2"), "a turn that never reached an agent changes nothing");

@@ -25,7 +25,7 @@ use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, Item, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
-use switchboard::domain::session::{AgentSession, ContextUse, HandleUse, Health, Usage};
+use switchboard::domain::session::{AgentSession, ContextUse, HandleUse, Health, ToldUse, Usage};
 use switchboard::domain::spending::{Limit, Rules};
 use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
@@ -673,7 +673,8 @@ fn context_use(choice: usize) -> Option<ContextUse> {
 
 fn agent_session(choice: usize) -> Option<AgentSession> {
     let id = [Some("s1"), Some("s2"), None][choice % 3]?;
-    Some(AgentSession { agent: "one".to_owned(), id: id.to_owned() })
+    let last = Usage { input: (choice / 3) as u64, ..Usage::default() };
+    Some(AgentSession { told: ToldUse { last, by_turn: false }, ..AgentSession::new("one", id) })
 }
 
 /// All that can be asked of a store, as text.

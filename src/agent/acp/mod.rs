@@ -38,7 +38,7 @@ use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionC
 use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig, Keys};
 use crate::domain::event::excerpt;
 use crate::domain::history::Step;
-use crate::domain::session::{AgentSession, Usage};
+use crate::domain::session::{AgentSession, ToldUse, Usage};
 
 /// How long an agent may take to end when its input ends, and again when it is asked to.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -104,7 +104,7 @@ impl Backend for AcpBackend {
         let settings = Arc::clone(&self.0);
         let identity = identity(&self.0.acp.argv, &folder);
         let kept = session.agent_session.as_ref().filter(|kept| kept.agent == identity);
-        let known = kept.map(|kept| SessionId::new(&*kept.id));
+        let known = kept.cloned();
         let handle =
             AcpHandle { settings, program, folder, identity, context: session.clone(), known, live: None };
         Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
@@ -133,8 +133,8 @@ struct AcpHandle {
     folder: PathBuf,
     identity: String,
     context: SessionContext,
-    /// The session that the agent had, by its own id.
-    known: Option<SessionId>,
+    /// The session that the agent had.
+    known: Option<AgentSession>,
     live: Option<Live>,
 }
 
@@ -143,7 +143,7 @@ struct Live {
     agent: Agent,
     session: SessionId,
     memory: Memory,
-    /// What its session has used, as it said last.
+    /// What it tells of its session's use.
     sums: Sums,
 }
 
@@ -156,7 +156,7 @@ impl Live {
         memory: Memory,
     ) -> Result<(), AgentError> {
         self.session = self.agent.new_session(folder, settings).await?;
-        (self.memory, self.sums) = (memory, Sums::nothing());
+        (self.memory, self.sums) = (memory, Sums::after(ToldUse::default()));
         Ok(())
     }
 }
@@ -228,7 +228,8 @@ impl AcpHandle {
         if let Some(odd) = live.agent.connection.odd_lines() {
             let _ = output.send(AgentEvent::Notice(odd)).await;
         }
-        let used = live.sums.grown(ended.cost, ended.tokens());
+        let used = live.sums.of_turn(ended.cost, ended.tokens(), ended.window);
+        self.tell_session(&live, &output).await;
         if used != Usage::default() {
             let _ = output.send(AgentEvent::Usage(used)).await;
         }
@@ -269,17 +270,18 @@ impl AcpHandle {
         agent.model.clone_from(&self.context.model);
         let mut memory = Memory::Nothing;
         if let Some(known) = &self.known {
-            memory = match agent.take_up(known, &self.folder, &self.settings.acp).await? {
+            let session = SessionId::new(&*known.id);
+            memory = match agent.take_up(&session, &self.folder, &self.settings.acp).await? {
                 TakenUp::Known => Memory::TakenUp,
                 TakenUp::AsItSays => Memory::Claimed,
                 TakenUp::No => Memory::Forgotten,
             };
             if memory.begins_anew().is_none() {
-                return Ok(Live { agent, session: known.clone(), memory, sums: Sums::default() });
+                return Ok(Live { agent, session, memory, sums: Sums::after(known.told) });
             }
         }
         let session = agent.new_session(&self.folder, &self.settings.acp).await?;
-        Ok(Live { agent, session, memory, sums: Sums::nothing() })
+        Ok(Live { agent, session, memory, sums: Sums::after(ToldUse::default()) })
     }
 
     async fn prompt(
@@ -294,9 +296,7 @@ impl AcpHandle {
             Memory::TakenUp => recap::of_the_end(&turn.history),
             Memory::UpTo(_) => None,
         };
-        self.known = Some(live.session.clone());
-        let kept = AgentSession { agent: self.identity.clone(), id: live.session.to_string() };
-        let _ = output.send(AgentEvent::Session(kept)).await;
+        self.tell_session(live, output).await;
         if let Some(what) = live.memory.begins_anew().filter(|_| recap.is_some()) {
             let _ = output.send(AgentEvent::Notice(what.to_owned())).await;
         }
@@ -311,6 +311,14 @@ impl AcpHandle {
             cancel,
         };
         prompt.run(&texts).await
+    }
+
+    /// Tells the agent's own session, and what it has told of its use, for a later handle.
+    async fn tell_session(&mut self, live: &Live, output: &mpsc::Sender<AgentEvent>) {
+        let (agent, id, told) = (self.identity.clone(), live.session.to_string(), live.sums.kept());
+        let session = AgentSession { agent, id, told };
+        self.known = Some(session.clone());
+        let _ = output.send(AgentEvent::Session(session)).await;
     }
 
     async fn judge(

@@ -174,21 +174,29 @@ fn command_line(words: &[Value]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// A longer value is shown once.
+const LONG: usize = 200;
+
 /// All that a call says of itself; the command first, where it runs one.
 fn described(call: &ToolCall, run: Option<&Run<'_>>) -> String {
     let command = run.map(|run| run.command.clone());
     let paths = call.locations.iter().map(|place| place.path.display().to_string());
+    let shown = shown(&call.content);
+    let told = |value: &Value| {
+        let value = plain(value);
+        if value.len() > LONG && shown.contains(&value) { "[as shown above]".to_owned() } else { value }
+    };
     let input = match &call.raw_input {
         None => Vec::new(),
         Some(Value::Object(fields)) => {
             let rest = fields.iter().filter(|(name, _)| run.is_none_or(|run| run.field != name.as_str()));
-            rest.map(|(name, value)| format!("{name}: {}", plain(value))).collect()
+            rest.map(|(name, value)| format!("{name}: {}", told(value))).collect()
         }
         Some(other) => vec![plain(other)],
     };
     let mut parts: Vec<String> = Vec::new();
     let said = command.into_iter().chain([call.title.clone()]).chain(paths);
-    for part in said.chain([shown(&call.content)]).chain(input) {
+    for part in said.chain([shown.clone()]).chain(input) {
         if !part.is_empty() && !parts.contains(&part) {
             parts.push(part);
         }
@@ -328,7 +336,11 @@ mod tests {
                 "Create /etc/cron.d/x\ncommand: create\npath: /etc/cron.d/x\nfile_text: * * * * *\nroot",
             ),
         ];
-        for (call, what) in table {
+        let text = "x".repeat(300);
+        let writes = json!({"toolCallId": "c", "title": "Write a", "kind": "edit", "rawInput": {"text": text},
+            "content": [{"type": "diff", "path": "/srv/a", "newText": text}]});
+        let once = format!("Write a\n/srv/a:\n{text}\ntext: [as shown above]");
+        for (call, what) in table.into_iter().chain([(writes, once.as_str())]) {
             let asked = asked(call);
             assert_eq!(asked.question.what, what);
             assert!(matches!(asked.question.always, Always::NotOffered { .. }), "{what}");

@@ -36,10 +36,12 @@ pub(super) struct Ended {
     pub(super) said: Said,
     /// What the agent's session has cost so far, where it says so.
     pub(super) cost: Option<Millionths>,
+    /// How many tokens its window holds, where it says so.
+    pub(super) window: Option<u64>,
 }
 
 impl Ended {
-    /// The tokens of the agent's session so far, where it tells them.
+    /// The tokens that the agent tells behind the turn, where it does.
     pub(super) fn tokens(&self) -> Option<&Usage> {
         match &self.how {
             How::Answered(Ok(told)) => told.usage.as_ref(),
@@ -62,7 +64,7 @@ pub(super) enum How {
 pub(super) struct Answer {
     /// Why it ended the turn; a reason that is not known by its own word.
     pub(super) stop: Result<StopReason, String>,
-    /// The tokens of its session so far, where it tells them.
+    /// The tokens of the turn, or of its session so far, where it tells them.
     usage: Option<Usage>,
 }
 
@@ -70,7 +72,10 @@ impl Answer {
     fn read(mut told: Value) -> Self {
         // What nothing here reads may be missing.
         if let Some(usage) = told.get_mut("usage").and_then(Value::as_object_mut) {
-            usage.insert("totalTokens".to_owned(), 0.into());
+            let total = usage.entry("totalTokens").or_insert_with(|| 0.into());
+            if !total.is_u64() {
+                *total = 0.into();
+            }
         }
         match PromptResponse::deserialize(&told) {
             Ok(told) => Self { stop: Ok(told.stop_reason), usage: told.usage },
@@ -134,7 +139,8 @@ impl<'a> Prompt<'a> {
         let asked = match self.connection.request(AGENT_METHOD_NAMES.session_prompt, &request) {
             Ok(asked) => asked,
             Err(error) => {
-                return Ended { how: How::Lost(error), stopped: None, said: Said::Nothing, cost: None };
+                let how = How::Lost(error);
+                return Ended { how, stopped: None, said: Said::Nothing, cost: None, window: None };
             }
         };
         let updates = Updates::new(self.turn.engine.doing.clone(), self.turn.secrets.clone());
@@ -186,8 +192,8 @@ impl Running<'_> {
             let ended = self.updates.end();
             self.tell(ended).await;
         }
-        let (stopped, cost) = (self.stopped.map(|(why, _)| why), self.updates.cost());
-        Ended { how, stopped, said: self.said, cost }
+        let (stopped, updates) = (self.stopped.map(|(why, _)| why), &self.updates);
+        Ended { how, stopped, said: self.said, cost: updates.cost(), window: updates.window() }
     }
 
     /// Hears what comes a moment after the end: some agents answer a prompt before they have told all of it. It

@@ -91,6 +91,7 @@ pub(super) struct Updates {
     open: BTreeMap<Arc<str>, Open>,
     ended: HashSet<ToolCallId>,
     cost: Option<Millionths>,
+    window: Option<u64>,
     /// Where the running call shows what it gives.
     doing: Doing,
     secrets: Secrets,
@@ -123,7 +124,7 @@ impl Open {
 impl Updates {
     /// None yet, of a turn that shows what its calls give there, without the keys in it.
     pub(super) fn new(doing: Doing, secrets: Secrets) -> Self {
-        Self { open: BTreeMap::new(), ended: HashSet::new(), cost: None, doing, secrets }
+        Self { open: BTreeMap::new(), ended: HashSet::new(), cost: None, window: None, doing, secrets }
     }
 
     /// The events of an update; none for what has no place in a conversation.
@@ -150,7 +151,16 @@ impl Updates {
         }
         let window = Some(told.size).filter(|size| *size > 0);
         let context = ContextUse { tokens: told.used, window };
-        if context.tokens > 0 { vec![AgentEvent::Context(context)] } else { Vec::new() }
+        if context.tokens == 0 {
+            return Vec::new();
+        }
+        self.window = Some(context.tokens);
+        vec![AgentEvent::Context(context)]
+    }
+
+    /// How many tokens the agent's window holds, by its own word.
+    pub(super) fn window(&self) -> Option<u64> {
+        self.window
     }
 
     /// What the agent's session has cost so far, by its own word, in millionths of whatever currency.

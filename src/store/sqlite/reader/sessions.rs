@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::super::background::background;
-use super::super::columns::{Millis, approval, item, named_marker, optional_time, time};
+use super::super::columns::{Millis, approval, item, kept_json, named_marker, optional_time, time};
 use super::super::sql::at_most;
 use super::super::tx::{hold, spent};
 use super::Reader;
@@ -300,5 +300,6 @@ fn context(row: &Row<'_>) -> rusqlite::Result<Option<ContextUse>> {
 
 fn agent_session(row: &Row<'_>) -> rusqlite::Result<Option<AgentSession>> {
     let Some(id) = row.get("agent_session")? else { return Ok(None) };
-    Ok(Some(AgentSession { agent: row.get("agent_session_of")?, id }))
+    let told = kept_json(row, "agent_session_told")?.unwrap_or_default();
+    Ok(Some(AgentSession { agent: row.get("agent_session_of")?, id, told }))
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::super::columns::Millis;
+use super::super::columns::{Millis, json};
 use super::Tx;
 use super::standing::Standing;
 use crate::domain::Time;
@@ -194,10 +194,12 @@ impl Tx<'_> {
 
     pub(super) fn set_agent_session(&self, session: &SessionId, kept: Option<&AgentSession>) -> Result<()> {
         let (id, of) = kept.map(|kept| (&kept.id, &kept.agent)).unzip();
+        let told = kept.map(|kept| json(&kept.told)).transpose()?;
         self.execute(
-            "UPDATE sessions SET agent_session = ?2, agent_session_of = ?3
-             WHERE id = ?1 AND (agent_session IS NOT ?2 OR agent_session_of IS NOT ?3)",
-            (session, id, of),
+            "UPDATE sessions SET agent_session = ?2, agent_session_of = ?3, agent_session_told = ?4
+             WHERE id = ?1 AND (agent_session IS NOT ?2 OR agent_session_of IS NOT ?3
+                 OR agent_session_told IS NOT ?4)",
+            (session, id, of, told),
         )
         .map(|_| ())
     }
