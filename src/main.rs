@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
+use switchboard::agent::this_program;
 use switchboard::cli::{self, Anew, Exit};
-use switchboard::engine::program;
 
 fn main() -> ExitCode {
     switchboard::failpoint::arm();
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 /// Puts the program anew, or the newer one that stands in its place, into this process; comes back only if that
 /// fails.
 fn begin_anew(anew: Anew) -> io::Error {
-    match program() {
+    match this_program() {
         Ok(program) => Command::new(program).args(anew.arguments(env::args_os().skip(1))).exec(),
         Err(error) => error,
     }

@@ -28,6 +28,11 @@ fn the_engine_knows_no_screen() {
 }
 
 #[test]
+fn the_engine_starts_no_process_itself() {
+    check(&Wall { rooms: &["src/engine", "src/store"], except: &[], never: &["process::Command"] });
+}
+
+#[test]
 fn only_the_store_knows_sql() {
     let never = ["rusqlite", "SELECT ", "INSERT INTO", "UPDATE "];
     check(&Wall { rooms: &["src"], except: &["src/store"], never: &never });

@@ -14,6 +14,7 @@ mod doing;
 mod kept;
 mod lines;
 mod openai;
+mod own_program;
 mod practice;
 mod process;
 mod program;
@@ -45,6 +46,7 @@ pub use ask::{
 pub use doing::Doing;
 pub use kept::Kept;
 pub use lines::{AgentEnds, EngineEnds, STEER_TEXTS, lines};
+pub use own_program::{refuse_without_program, this_program};
 pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };

@@ -119,8 +119,8 @@ pub async fn run_script(
         () = stop.cancelled() => ScriptError::Stopped,
         () = sleep(call.limit) => ScriptError::TooSlow { limit: call.limit },
         (status, output, complaint) = &mut work => {
-            let secrets = Secrets::read(&call.keys);
-            return judge(status, secrets.hide(output), &secrets.hide(complaint.last_lines()));
+            let secrets = Secrets::read_aside(call.keys.clone()).await;
+            return judge(status, output.told(&secrets), &complaint.last_lines());
         }
     };
     group.stop(work).await;
@@ -164,30 +164,48 @@ fn not_started(program: &Path, error: &io::Error) -> ScriptError {
     ScriptError::NotStarted(format!("can't run {program}: {why}"))
 }
 
+/// The beginning of a stream.
+#[derive(Default)]
+struct Head {
+    bytes: Vec<u8>,
+    /// How long the whole stream is.
+    total: usize,
+}
+
+impl Head {
+    fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len();
+        let room = KEPT_BYTES.saturating_sub(self.bytes.len()).min(bytes.len());
+        self.bytes.extend_from_slice(bytes.get(..room).unwrap_or_default());
+    }
+
+    /// It as text without keys, which says whether it was cut.
+    fn told(&self, secrets: &Secrets) -> String {
+        let text = String::from_utf8_lossy(&self.bytes).into_owned();
+        match self.total > self.bytes.len() {
+            true => secrets.hide_in_part(text) + CUT,
+            false => secrets.hide(text),
+        }
+    }
+}
+
 /// Reads a stream to its end and keeps its beginning.
 async fn read_head(
     stream: Option<impl AsyncRead + Unpin>,
     ended: &CancellationToken,
     on_output: impl Fn(),
-) -> String {
-    let Some(mut stream) = stream else { return String::new() };
-    let (mut head, mut total) = (Vec::new(), 0);
+) -> Head {
+    let mut head = Head::default();
+    let Some(mut stream) = stream else { return head };
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         let bytes = read(&mut stream, &mut piece, ended).await;
         if bytes.is_empty() {
-            break;
+            return head;
         }
         on_output();
-        total += bytes.len();
-        let room = KEPT_BYTES.saturating_sub(head.len()).min(bytes.len());
-        head.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        head.push(bytes);
     }
-    let mut text = String::from_utf8_lossy(&head).into_owned();
-    if total > head.len() {
-        text.push_str(CUT);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -280,6 +298,19 @@ mod tests {
         };
         assert_eq!(run_script(&call, on_output, &stop).await, Err(ScriptError::Stopped));
         assert_eq!(seen.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_key_at_the_cut_is_not_told() {
+        const KEY: &str = "canary-of-a-script-99e1";
+        for cut in 0..=KEY.len() {
+            let mut head = Head::default();
+            head.push("x".repeat(KEPT_BYTES - cut).as_bytes());
+            head.push(format!("{KEY}z").as_bytes());
+            let told = head.told(&Secrets::of([KEY.to_owned()]));
+            let tells = |run: &[u8]| told.as_bytes()[KEPT_BYTES - 99..].windows(8).any(|part| part == run);
+            assert!(!KEY.as_bytes().windows(8).any(tells) && told.ends_with(CUT), "{cut}");
+        }
     }
 
     #[tokio::test]

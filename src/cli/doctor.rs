@@ -13,7 +13,7 @@ use super::cron::check;
 use super::keymap;
 use super::output::{AsJson, Form, Out};
 use crate::agent::{Agents, Found};
-use crate::config::{self, Config, Home};
+use crate::config::{self, Config, Home, Secrets};
 use crate::control::{Client, SocketClient, StoreOnly};
 use crate::domain::alert::AlertKey;
 use crate::domain::api::{Answer, Query};
@@ -242,13 +242,15 @@ async fn agents(context: &Context, config: &Config) -> Vec<Finding> {
         Ok(agents) => agents,
         Err(error) => return vec![Finding::fail("agent", error.to_string())],
     };
+    let secrets = Secrets::read_aside(config.keys()).await;
     let mut findings = Vec::new();
     for (name, backend) in agents.all() {
         let called = if config.agents.is_empty() { String::new() } else { format!("{name}: ") };
+        let told = |words: String| secrets.hide(format!("{called}{words}"));
         findings.push(match backend.check().await {
-            Ok(Found::Good(words)) => Finding::ok("agent", format!("{called}{words}")),
-            Ok(Found::Doubtful(words)) => Finding::warn("agent", format!("{called}{words}")),
-            Err(error) => Finding::fail("agent", format!("{called}{error}")),
+            Ok(Found::Good(words)) => Finding::ok("agent", told(words)),
+            Ok(Found::Doubtful(words)) => Finding::warn("agent", told(words)),
+            Err(error) => Finding::fail("agent", told(error.to_string())),
         });
     }
     findings

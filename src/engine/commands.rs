@@ -6,8 +6,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::conductor::Order;
 use super::shared::{STOP_WAITS, Shared, refusal};
-use super::{background, cron, program, slash, texts};
-use crate::agent::Agents;
+use super::{background, cron, slash, texts};
+use crate::agent::{Agents, refuse_without_program};
 use crate::config;
 use crate::domain::Time;
 use crate::domain::alert::{Acknowledgement, AlertKey, left_waiting_words};
@@ -360,7 +360,7 @@ async fn refuse_a_start_that_fails(shared: &Arc<Shared>) -> Result<(), Refusal> 
     });
     let settings = tried.await.unwrap_or_else(|error| Err(error.to_string()));
     let begins = match settings {
-        Ok(()) => program::refuse_without_program().await,
+        Ok(()) => refuse_without_program(&shared.settings.keys.variables).await,
         failed => failed,
     };
     begins.map_err(|why| Refusal::NothingTo(format!("not restarted, the next start would fail: {why}")))

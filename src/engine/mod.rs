@@ -16,7 +16,6 @@ mod handles;
 mod hiding;
 mod leftovers;
 mod live;
-mod program;
 mod queries;
 mod recorder;
 mod shared;
@@ -46,7 +45,6 @@ pub use clock::{Clock, SystemClock};
 pub use cron::{
     answer_alone as answer_jobs_alone, change_alone as change_jobs_alone, missing as missing_parts,
 };
-pub use program::program;
 
 use background::Place;
 use conductor::Conductor;

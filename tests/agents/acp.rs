@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use switchboard::agent::{
     AgentError, AgentEvent, Approvals, Backend, Children, Found, Handle, SessionContext,
 };
-use switchboard::config::{AgentConfig, BackendKind, Keys};
+use switchboard::config::{AgentConfig, BackendKind, Keys, Secrets};
 use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::session::{ContextUse, Usage};
@@ -43,6 +43,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_agent_sees_no_secret_in_its_environment", sees_no_secret),
         real("acp_stop_reasons_have_their_words", stop_reasons),
         real("acp_errors_tell_what_their_data_says", tells_the_data),
+        real("acp_errors_and_last_words_tell_no_key_however_they_are_cut", cuts_no_key),
         real("acp_unknown_methods_are_answered_at_once", unknown_methods),
         real("acp_unknown_methods_are_answered_while_much_is_not_heard_yet", unknown_behind_much),
         real("acp_request_whose_number_is_none_is_refused_and_told", bad_number),
@@ -341,6 +342,30 @@ async fn tells_the_data() {
     let played = agent.play("hello").await;
     let expected = "sh refused the prompt: Internal error (error -32603): no key for the model";
     assert_eq!(played.failure(), expected);
+}
+
+async fn cuts_no_key() {
+    const KEY: &str = "canary-of-the-protocol-07af";
+    // Behind 70 characters, of the 80 that are told of an error's message, and before 590 of the 600 of last words.
+    let script = format!(
+        r#"on_prompt() {{
+            [ -z "$again" ] || {{ printf '{KEY}%590s\n' '' | tr ' ' y >&2; exit 3; }}
+            again=yes
+            fail "{{\"code\":-32603,\"message\":\"$(printf '%70s' '' | tr ' ' x){KEY}\"}}"
+        }}"#
+    );
+    let agent = Agent::new(&script);
+    let key_file = agent.path("key");
+    fs::write(&key_file, KEY).unwrap();
+    Secrets::read(&Keys { files: vec![key_file], ..Keys::default() });
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let (refused, lost) = (talk.say("first", &[]).await, talk.say("second", &[]).await);
+    let (refused, lost) = (refused.failure(), lost.breakage());
+    assert!(refused.contains("xxx[the key]") && lost.contains("yyy"), "{refused} {lost}");
+    for run in KEY.as_bytes().windows(8) {
+        let run = std::str::from_utf8(run).unwrap();
+        assert!(!refused.contains(run) && !lost.contains(run), "{refused} {lost}");
+    }
 }
 
 async fn unknown_methods() {

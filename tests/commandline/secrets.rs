@@ -133,3 +133,18 @@ async fn a_key_is_in_no_store_log_output_export_or_screen_whatever_prints_or_ech
         assert!(is_there, "no output of {part} is kept, the test proves nothing: {kept:?}");
     }
 }
+
+#[test]
+fn what_an_agent_says_to_doctor_is_told_without_keys() {
+    let place = Place::new();
+    let key = place.home().with_file_name("openai.key");
+    fs::write(&key, OF_A_FILE).unwrap();
+    let settings = format!(
+        "[agent]\nbackend = \"acp\"\nacp.argv = [\"sh\", \"-c\", \"echo my key is {OF_A_FILE} >&2; exit 3\"]\n\
+         openai.api_key_file = \"{}\"\n",
+        key.display()
+    );
+    place.write("config.toml", settings.as_bytes());
+    let found = format!("{:?}", place.run(&["doctor"]));
+    assert!(found.contains("my key is [the key]") && !found.contains(OF_A_FILE), "{found}");
+}

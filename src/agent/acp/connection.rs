@@ -18,6 +18,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::complaint::Complaint;
 use super::message::{self, Lines, Message};
 use super::schema::{
     CLIENT_METHOD_NAMES, Error, RequestId, RequestPermissionRequest, RequestPermissionResponse,
@@ -28,8 +29,8 @@ use crate::agent::AgentError;
 use crate::agent::process::end_members;
 use crate::agent::program::group::ProcessGroup;
 use crate::agent::program::launch::GO;
-use crate::agent::program::tail::Tail;
 use crate::agent::program::{PIECE_BYTES, bad_end, read};
+use crate::config::Secrets;
 use crate::domain::event::excerpt;
 use crate::domain::sanitize::one_line;
 
@@ -43,8 +44,6 @@ const UNASKED_BYTES: usize = 16 * 1024 * 1024;
 const UNASKED_LOGGED: usize = 20;
 /// How long a process may take to end that has closed its output.
 const LAST_BREATH: Duration = Duration::from_secs(1);
-/// How much of an agent's standard error is kept in the log.
-const LOGGED_BYTES: usize = 64 * 1024;
 
 /// What is heard of an agent.
 #[derive(Debug)]
@@ -102,7 +101,7 @@ pub(super) struct Connection {
 #[derive(Default)]
 struct Shared {
     ear: Mutex<Ear>,
-    complaint: Mutex<Tail>,
+    complaint: Mutex<Complaint>,
     odd: Mutex<Odd>,
     unasked: Mutex<Unasked>,
 }
@@ -211,6 +210,7 @@ impl Connection {
     pub(super) fn listen(&self) -> Hearing {
         let (sender, heard) = mpsc::unbounded_channel();
         *lock(&self.shared.unasked) = Unasked::default();
+        lock(&self.shared.complaint).turn_begins();
         let mut ear = lock(&self.shared.ear);
         if matches!(*ear, Ear::Nobody | Ear::Somebody(_)) {
             *ear = Ear::Somebody(Speaker { heard: sender, room: Arc::new(Semaphore::new(UNHEARD_BYTES)) });
@@ -282,7 +282,7 @@ impl Connection {
     /// `NAME how`, and what it said last on its standard error.
     pub(super) fn with_last_words(&self, how: &str) -> String {
         let said = lock(&self.shared.complaint).last_lines();
-        let said = if said.is_empty() { said } else { format!(": {}", one_line(&said)) };
+        let said = if said.is_empty() { said } else { format!(": {said}") };
         format!("{} {how}{said}", self.name)
     }
 
@@ -402,7 +402,8 @@ impl Reader {
                 lines.finish();
             }
             while let Some(line) = lines.next() {
-                self.take(&line).await;
+                // Before anything of it is cut.
+                self.take(&Secrets::known().hide(line)).await;
             }
             match (pushed, self.shared.flood()) {
                 (Err(too_long), _) => break Ear::Closed(too_long.to_string()),
@@ -496,22 +497,17 @@ async fn hear_complaints(
     ended: CancellationToken,
 ) {
     let mut piece = vec![0; PIECE_BYTES];
-    let mut logged = 0;
     loop {
         let bytes = read(&mut stderr, &mut piece, &ended).await;
+        let lines = match bytes {
+            [] => lock(&shared.complaint).finish(),
+            bytes => lock(&shared.complaint).push(bytes),
+        };
+        for line in lines {
+            tracing::info!(agent = name, "stderr: {line}");
+        }
         if bytes.is_empty() {
             return;
-        }
-        lock(&shared.complaint).push(bytes);
-        let before = logged;
-        logged += bytes.len();
-        if before < LOGGED_BYTES {
-            for line in String::from_utf8_lossy(bytes).lines() {
-                tracing::info!(agent = name, "stderr: {}", one_line(line));
-            }
-            if logged >= LOGGED_BYTES {
-                tracing::info!(agent = name, "stderr: no more of it is logged");
-            }
         }
     }
 }

@@ -7,6 +7,7 @@
 //! our files nor our terminals. One that is silent for too long, or that does not obey a stop, is killed with
 //! all that it started.
 
+mod complaint;
 mod connection;
 mod message;
 mod models;

@@ -12,7 +12,7 @@ use super::key::Key;
 use super::retry;
 use super::server::Server;
 use crate::agent::AgentError;
-use crate::config::OpenAiConfig;
+use crate::config::{OpenAiConfig, Secrets};
 use crate::domain::event::excerpt_of;
 
 const SHOWN_CHARS: usize = 300;
@@ -183,10 +183,10 @@ pub(super) fn innermost(error: &dyn Error) -> String {
     error.to_string()
 }
 
-/// A text of the server for an error: one line, not long, without the key.
+/// A text of the server for an error: one line, not long, without keys.
 pub(super) fn told(text: &str, key: Option<&Key>) -> String {
     let text = key.map_or_else(|| text.to_owned(), |key| key.redact(text));
-    excerpt_of(&text, SHOWN_CHARS)
+    excerpt_of(&Secrets::known().hide(text), SHOWN_CHARS)
 }
 
 fn key_places(config: &OpenAiConfig) -> String {

@@ -1,5 +1,7 @@
 //! The last words of a program on its standard error.
 
+use crate::config::Secrets;
+
 /// Keeps the end of a stream, however long the stream is.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Tail {
@@ -18,9 +20,9 @@ impl Tail {
         self.bytes.drain(..excess);
     }
 
-    /// The last lines that are not blank, in one line.
+    /// The last lines that are not blank, in one line and without keys.
     pub(in crate::agent) fn last_lines(&self) -> String {
-        let text = String::from_utf8_lossy(&self.bytes);
+        let text = Secrets::known().hide_in_part(String::from_utf8_lossy(&self.bytes).into_owned());
         let lines: Vec<&str> =
             text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
         let shown = lines.get(lines.len().saturating_sub(SHOWN_LINES)..).unwrap_or_default().join(" | ");
@@ -32,6 +34,7 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Keys;
 
     #[test]
     fn the_last_lines_are_told_in_one() {
@@ -42,6 +45,21 @@ mod tests {
         assert_eq!(tail.last_lines(), "two | three | four");
         tail.push(b"50 %\r100 %\r");
         assert_eq!(tail.last_lines(), "four | 50 % | 100 %");
+    }
+
+    #[test]
+    fn a_key_is_not_told_however_the_end_of_the_stream_cuts_it() {
+        const KEY: &str = "canary-of-the-tail-5d20";
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), KEY).unwrap();
+        Secrets::read(&Keys { files: vec![file.path().to_path_buf()], ..Keys::default() });
+        for behind in (0..40).chain(SHOWN_CHARS - 40..SHOWN_CHARS + 40).chain(KEPT_BYTES - 40..KEPT_BYTES) {
+            let mut tail = Tail::default();
+            tail.push(format!("{}{KEY}{}", "a".repeat(99), "z".repeat(behind)).as_bytes());
+            let told = tail.last_lines();
+            let tells = |run: &[u8]| told.as_bytes().windows(8).any(|part| part == run);
+            assert!(!KEY.as_bytes().windows(8).any(tells), "{behind}: {told}");
+        }
     }
 
     #[test]

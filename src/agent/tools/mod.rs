@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::background::BackgroundCall;
 use super::{SessionContext, Turn};
-use crate::config::{ApprovalsConfig, ToolName};
+use crate::config::{ApprovalsConfig, Secrets, ToolName};
 use crate::domain::approval::{Verdict, verdict};
 use crate::domain::event::excerpt;
 
@@ -123,7 +123,7 @@ impl Tools {
         let found = self.offered.iter().find(|tool| tool.name.word() == name);
         found.copied().ok_or_else(|| {
             let names: Vec<&str> = self.offered.iter().map(|tool| tool.name.word()).collect();
-            ToolError::Unknown { name: excerpt(name), names: names.join(", ") }
+            ToolError::Unknown { name: keyless_excerpt(name), names: names.join(", ") }
         })
     }
 }
@@ -148,9 +148,14 @@ fn object(arguments: &str) -> Result<Value, String> {
     }
     match serde_json::from_str(arguments) {
         Ok(object @ Value::Object(_)) => Ok(object),
-        Ok(_) => Err(format!("{} is no JSON object", excerpt(arguments))),
-        Err(error) => Err(format!("{} is not JSON: {error}", excerpt(arguments))),
+        Ok(_) => Err(format!("{} is no JSON object", keyless_excerpt(arguments))),
+        Err(error) => Err(format!("{} is not JSON: {error}", keyless_excerpt(arguments))),
     }
+}
+
+/// The first words of what a model wrote, in which a key is hidden before it may be cut.
+fn keyless_excerpt(text: &str) -> String {
+    excerpt(&Secrets::known().hide(text.to_owned()))
 }
 
 /// Reads arguments as a tool wants them.
@@ -164,7 +169,7 @@ mod tests {
     use super::tool::Does;
     use super::*;
     use crate::agent::lines;
-    use crate::config::{Config, Secrets};
+    use crate::config::Config;
     use crate::domain::Time;
     use crate::domain::history::Asker;
     use crate::domain::id::{SessionId, SessionKey, TurnId};

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::config::Secrets;
+
 /// The most characters of an output.
 const MOST_CHARS: usize = 50_000;
 /// So many of them are for what the tool says itself, below the lines.
@@ -75,9 +77,9 @@ impl Window {
     }
 }
 
-/// A line of a file, without its end, not too long.
+/// A line of a file, without its end and without keys, not too long.
 pub(super) fn line(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
+    let text = Secrets::known().hide(String::from_utf8_lossy(bytes).into_owned());
     let text = text.trim_end_matches(['\n', '\r']);
     match text.char_indices().nth(LINE_CHARS) {
         Some((end, _)) => {
@@ -91,6 +93,7 @@ pub(super) fn line(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Keys;
 
     #[test]
     fn what_fits_is_whole() {
@@ -137,6 +140,18 @@ mod tests {
         assert_eq!(line("ü".repeat(LINE_CHARS).as_bytes()), "ü".repeat(LINE_CHARS));
         let cut = line("ü".repeat(LINE_CHARS + 7).as_bytes());
         assert_eq!(cut, format!("{} [7 more characters in this line]", "ü".repeat(LINE_CHARS)));
+    }
+
+    #[test]
+    fn a_key_at_the_end_of_what_is_kept_of_a_line_is_not_told() {
+        const KEY: &str = "canary-of-a-line-6a3c";
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), KEY).unwrap();
+        Secrets::read(&Keys { files: vec![file.path().to_path_buf()], ..Keys::default() });
+        for before in LINE_CHARS - KEY.len()..=LINE_CHARS {
+            let cut = line(format!("{}{KEY}{}", "x".repeat(before), "y".repeat(99)).as_bytes());
+            assert!(!cut.contains("canary") && cut.contains("more characters in this line"), "{before}");
+        }
     }
 
     #[test]

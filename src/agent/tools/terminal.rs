@@ -25,7 +25,7 @@ use crate::agent::program::launch::{GO, SHELL};
 use crate::agent::program::{PIECE_BYTES, bad_end, read};
 use crate::agent::utf8::LossyDecoder;
 use crate::agent::{Doing, SessionContext, Turn};
-use crate::config::ToolName;
+use crate::config::{Stream, ToolName};
 
 /// What holds a command until its process is kept: it ends where no line comes. The command's own input
 /// is empty, and what it says on standard error stands where it was said.
@@ -117,7 +117,7 @@ impl Terminal {
             // One that can't be let go ends by itself, and says how.
             let _ = stdin.write_all(GO.as_bytes()).await;
         }
-        self.watch(child, stdout, &group, &turn.engine.doing).await
+        self.watch(child, stdout, &group, turn).await
     }
 
     fn spawn(
@@ -148,12 +148,13 @@ impl Terminal {
         mut child: Child,
         stdout: Option<ChildStdout>,
         group: &ProcessGroup,
-        doing: &Doing,
+        turn: &Turn,
     ) -> Result<String, ToolError> {
         let ended = CancellationToken::new();
-        let mut said = Window::default();
+        let mut said = Said { window: Window::default(), doing: &turn.engine.doing };
         let exit = group.exit(&mut child, &ended);
-        let work = async { tokio::join!(exit, listen(stdout, &mut said, doing, &ended)).0 };
+        let listen = listen(stdout, &mut said, turn.secrets.stream(), &ended);
+        let work = async { tokio::join!(exit, listen).0 };
         let status = {
             let mut work = std::pin::pin!(work);
             tokio::select! {
@@ -165,7 +166,7 @@ impl Terminal {
                 }
             }
         };
-        let output = said.into_text();
+        let output = said.window.into_text();
         match status {
             None => Err(ToolError::TooSlow { limit: self.limit, output: said_so_far(&output) }),
             Some(status) => match bad_end(&status) {
@@ -186,18 +187,36 @@ impl Drop for Rest {
     }
 }
 
-async fn listen(stdout: Option<ChildStdout>, said: &mut Window, doing: &Doing, ended: &CancellationToken) {
+/// Where what a command writes is gathered and shown.
+struct Said<'a> {
+    window: Window,
+    doing: &'a Doing,
+}
+
+impl Said<'_> {
+    fn push(&mut self, text: &str) {
+        self.window.push(text);
+        self.doing.write(text);
+    }
+}
+
+/// Takes keys out of what comes before anything of it is left out.
+async fn listen(
+    stdout: Option<ChildStdout>,
+    said: &mut Said<'_>,
+    mut keyless: Stream,
+    ended: &CancellationToken,
+) {
     let Some(mut stdout) = stdout else { return };
     let mut decoder = LossyDecoder::default();
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         match read(&mut stdout, &mut piece, ended).await {
-            [] => return said.push(decoder.finish()),
-            bytes => {
-                let text = decoder.push(bytes);
-                said.push(&text);
-                doing.write(&text);
+            [] => {
+                said.push(&keyless.push(decoder.finish()));
+                return said.push(&keyless.finish());
             }
+            bytes => said.push(&keyless.push(&decoder.push(bytes))),
         }
     }
 }

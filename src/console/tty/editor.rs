@@ -107,7 +107,8 @@ impl Editing {
     }
 }
 
-/// Starts the editor through a shell, since the variables may hold arguments.
+/// Starts the editor through a shell, since the variables may hold arguments. It is the operator's own program in
+/// their own terminal, so it has their environment as any editor started there has, keys and all.
 fn spawn(editor: &OsString, arguments: &[&OsStr]) -> Result<Child, EditorError> {
     Command::new("/bin/sh")
         .arg("-c")
