@@ -7,11 +7,13 @@ use tokio::sync::mpsc;
 
 use super::client::{Client, ClientError, Reach};
 use super::in_process::client_error;
+use crate::agent::background::{ENDED_ALONE, how_it_ended, log_of};
+use crate::agent::{self, Life};
 use crate::config::{Config, Home};
 use crate::domain::Time;
 use crate::domain::api::{
     Answer, Command, ComposerMemory, ConversationPage, Died, EngineStatus, FileTrouble, JobAnswer,
-    JobsFileState, Overview, Query, Reply, SessionPage, SessionRow, Update,
+    JobsFileState, Overview, ProcessRow, Query, Reply, SessionPage, SessionRow, Update,
 };
 use crate::domain::cron::{Definition, Fault};
 use crate::domain::damage::Lost;
@@ -80,6 +82,21 @@ impl StoreOnly {
         }
     }
 
+    /// No engine saw what ended meanwhile: it is seen here.
+    async fn look_at_processes(&self, mut rows: Vec<ProcessRow>) -> Result<Vec<ProcessRow>, ClientError> {
+        let folder = self.home.background();
+        let look = move || {
+            for ProcessRow { process, .. } in &mut rows {
+                if process.lives() && agent::life(&process.identity) == Life::Gone {
+                    let log = log_of(&folder, process);
+                    process.ended = Some(how_it_ended(process, &log, ENDED_ALONE, SystemClock.now()));
+                }
+            }
+            rows
+        };
+        tokio::task::spawn_blocking(look).await.map_err(|error| ClientError::Failed(error.to_string()))
+    }
+
     /// The engine of the newest start, if it did not stop in order.
     async fn died(&self) -> Result<Option<Died>, ClientError> {
         let Some(readers) = &self.readers else { return Ok(None) };
@@ -142,6 +159,7 @@ impl Client for StoreOnly {
                 }
                 Answer::Report(report) => report.died = self.died().await?,
                 Answer::Jobs(JobAnswer::List(page)) => self.look_at_file(&mut page.file).await,
+                Answer::Processes(rows) => *rows = self.look_at_processes(std::mem::take(rows)).await?,
                 _ => {}
             }
             Ok(answer)

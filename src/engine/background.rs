@@ -17,12 +17,12 @@ use super::clock::TRY_AGAIN;
 use super::shared::{Settings, Shared};
 use crate::agent::NewCall;
 use crate::agent::background::{
-    BackgroundCall, Held, LONGEST_END, Orders, Watched, end_rest, left_end, newest_lines,
+    self, BackgroundCall, ENDED_ALONE, Held, LONGEST_END, Orders, Watched, end_rest, log_of, newest_lines,
 };
 use crate::config::Secrets;
 use crate::domain::Time;
 use crate::domain::api::{Outliving, ProcessRow};
-use crate::domain::background::{BackgroundProcess, Ended, Exit, StoppedBy, Which, names};
+use crate::domain::background::{BackgroundProcess, Ended, StoppedBy, Which, names};
 use crate::domain::event::EventKind;
 use crate::domain::id::{ProcessNumber, SessionId, TurnId};
 use crate::store::{NewBackground, StoreError, Transitions};
@@ -53,7 +53,7 @@ impl Place {
     }
 
     fn log(&self, process: &BackgroundProcess) -> PathBuf {
-        self.folder_of(&process.session).join(format!("{}.log", process.number))
+        log_of(&self.folder, process)
     }
 }
 
@@ -264,13 +264,8 @@ async fn watch(shared: &Arc<Shared>, process: &BackgroundProcess, watched: &Watc
     keep_end(shared, process, Ended { at: shared.now(), ..ended }).await;
 }
 
-/// What its keeper left tells; else nobody knows, and why.
 fn how_it_ended(shared: &Shared, process: &BackgroundProcess, or_why: &str) -> Ended {
-    let now = shared.now();
-    match left_end(&shared.settings.background.log(process)) {
-        Some(ended) => Ended { at: ended.at.min(now).max(process.began_at), ..ended },
-        None => Ended { at: now, exit: Exit::Unknown { why: or_why.to_owned() } },
-    }
+    background::how_it_ended(process, &shared.settings.background.log(process), or_why, shared.now())
 }
 
 /// Keeps an end, however long the store takes.
@@ -310,7 +305,7 @@ pub(super) async fn find_left(shared: &Arc<Shared>) -> Result<Vec<Left>, StoreEr
 fn look_at(shared: &Shared, process: BackgroundProcess) -> Left {
     let ended = matches!(find_watched(&process), Ok(None)).then(|| {
         end_rest(&process.session, process.number);
-        how_it_ended(shared, &process, "it ended while no engine ran")
+        how_it_ended(shared, &process, ENDED_ALONE)
     });
     Left { process, ended }
 }

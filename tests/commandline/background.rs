@@ -70,6 +70,7 @@ fn a_stop_leaves_it_running_names_it_and_the_next_start_knows_how_it_ended() {
     place.write("go", b"");
     let end = log.with_extension("end");
     soon(|| end.exists().then_some(()));
+    soon(|| words(&place).contains("exit 4 after").then_some(()));
     let _next = place.serve(&[]);
     assert!(words(&place).contains("exit 4 after"), "{}", words(&place));
     assert_eq!(fs::read_to_string(log).unwrap(), "begun\nover\n", "it went on writing");

@@ -1764,7 +1764,9 @@ impl Transitions for Model {
         }
         let kept = self.kept_mut(&session);
         kept.session.context = end.context.or(kept.session.context);
-        kept.session.model = end.model.clone().or(kept.session.model.take());
+        if end.did_anything {
+            kept.session.model.clone_from(&end.model);
+        }
         kept.session.last_activity_at = end.at;
         if end.agent_session.is_some() || end.did_anything {
             kept.session.agent_session.clone_from(&end.agent_session);

@@ -18,7 +18,8 @@ pub use log::newest_lines;
 use std::path::{Path, PathBuf};
 
 use super::process::end_members;
-use crate::domain::background::Ended;
+use crate::domain::Time;
+use crate::domain::background::{BackgroundProcess, Ended, Exit};
 use crate::domain::id::{ProcessNumber, SessionId};
 
 /// The one argument with which this program is a keeper.
@@ -47,7 +48,22 @@ fn end_file(log: &Path) -> PathBuf {
     log.with_extension("end")
 }
 
-/// How the command of an output ended, if its keeper saw that.
-pub fn left_end(log: &Path) -> Option<Ended> {
+/// The output of a background process, in the folder of them all.
+pub fn log_of(folder: &Path, process: &BackgroundProcess) -> PathBuf {
+    folder.join(process.session.as_str()).join(format!("{}.log", process.number))
+}
+
+/// How a process ended that is gone, as its keeper saw it, or else for what reason nobody did.
+pub fn how_it_ended(process: &BackgroundProcess, log: &Path, or_why: &str, now: Time) -> Ended {
+    match left_end(log) {
+        Some(ended) => Ended { at: ended.at.min(now).max(process.began_at), ..ended },
+        None => Ended { at: now, exit: Exit::Unknown { why: or_why.to_owned() } },
+    }
+}
+
+/// Why nobody saw how a process ended.
+pub const ENDED_ALONE: &str = "it ended while no engine ran";
+
+fn left_end(log: &Path) -> Option<Ended> {
     serde_json::from_slice(&std::fs::read(end_file(log)).ok()?).ok()
 }

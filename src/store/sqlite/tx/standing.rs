@@ -71,7 +71,8 @@ pub(super) struct Gained {
     pub(super) turns: u32,
     pub(super) usage: Usage,
     pub(super) context: Option<ContextUse>,
-    pub(super) model: Option<String>,
+    /// The model that answered, where one did; none: it is not told.
+    pub(super) model: Option<Option<String>>,
     pub(super) agent: Option<AgentName>,
     pub(super) handle: Option<HandleUse>,
 }
@@ -206,7 +207,7 @@ impl Tx<'_> {
                  last_activity_at = ?2, hold_reason = ?3, hold_since = ?4, probe_at = ?5, dead_turns = ?6,
                  last_error = ?7, rank = ?8, turns = turns + ?9, input_tokens = input_tokens + ?10,
                  output_tokens = output_tokens + ?11, cache_read_tokens = cache_read_tokens + ?12,
-                 cache_write_tokens = cache_write_tokens + ?13, model = coalesce(?14, model),
+                 cache_write_tokens = cache_write_tokens + ?13, model = iif(?34, ?14, model),
                  running_turn = ?15, last_turn = ?16, last_message = ?17, last_event = ?18,
                  marker = ?19, marker_reason = ?20, marker_since = ?21, cuts = ?22, resume_place = ?23,
                  health = coalesce(?24, health), restart_count = restart_count + ?25,
@@ -229,7 +230,7 @@ impl Tx<'_> {
                 usage.output,
                 usage.cache_read,
                 usage.cache_write,
-                model,
+                model.as_ref().and_then(Option::as_ref),
                 standing.running.map(|running| running.turn),
                 standing.last_turn,
                 standing.last_message,
@@ -249,6 +250,7 @@ impl Tx<'_> {
                 standing.spent.map(|spent| json(&spent.reached)).transpose()?,
                 standing.spent.map(|spent| Millis(spent.since)),
                 standing.spent.map(|spent| Millis(spent.until)),
+                model.is_some(),
             ],
         )?;
         Ok(())

@@ -139,7 +139,7 @@ impl Tx<'_> {
         self.append(&mut standing, end.turn, &end.tail, end.at)?;
         self.end_turn(&mut standing, running, &end.outcome, end.model.as_deref(), end.at)?;
         standing.gained.context = end.context;
-        standing.gained.model.clone_from(&end.model);
+        standing.gained.model = end.did_anything.then(|| end.model.clone());
         standing.gained.handle = end.handle;
         standing.last_activity_at = end.at;
         if end.agent_session.is_some() || end.did_anything {
