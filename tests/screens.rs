@@ -777,6 +777,22 @@ fn what_a_running_command_writes_last_stands_under_its_call_and_under_its_argume
     insta::assert_snapshot!("command_runs_open_80x24", shown(&running_a_command("tab z x")).text());
 }
 
+#[test]
+fn a_call_that_is_opened_while_it_runs_shows_what_one_that_was_always_open_shows() {
+    let engine = models::running_a_command();
+    let mut model = running_a_command("tab z");
+    let mut ui = ui_in("dark", &UNICODE);
+    let draw = |ui: &mut Ui, model: &Model| {
+        let screen = Screen::of(80, 50, |frame| {
+            ui.draw(frame, model);
+        });
+        screen.text()
+    };
+    assert!(draw(&mut ui, &model).contains("test screen ..."));
+    engine.press(&mut model, "x");
+    assert_eq!(draw(&mut ui, &model), draw(&mut ui_in("dark", &UNICODE), &model));
+}
+
 /// A turn works by a plan; then these keys.
 fn planning(width: u16, height: u16, keys: &str) -> Model {
     let engine = models::planning();

@@ -212,7 +212,41 @@ pub fn told(entries: &[Entry], summary: Option<&Summary>, beginning: Beginning) 
     told
 }
 
+/// The entries as one reads them: what is kept in parts, each behind the one before, is one text.
+pub fn joined(parts: Vec<Entry>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match entries.last_mut() {
+            Some(last) if last.goes_on_in(&part) => last.take_in(&part),
+            _ => entries.push(part),
+        }
+    }
+    entries
+}
+
 impl Entry {
+    /// Whether the entry behind it is the next part of its text.
+    pub fn goes_on_in(&self, next: &Entry) -> bool {
+        let (text, offset, next_offset) = match (&self.body, &next.body) {
+            (Body::Agent { text, offset }, Body::Agent { offset: next, .. })
+            | (Body::Reasoning { text, offset }, Body::Reasoning { offset: next, .. }) => {
+                (text, offset, next)
+            }
+            _ => return false,
+        };
+        self.turn == next.turn && offset + text.len() as u64 == *next_offset
+    }
+
+    fn take_in(&mut self, part: &Entry) {
+        if let (
+            Body::Agent { text, .. } | Body::Reasoning { text, .. },
+            Body::Agent { text: more, .. } | Body::Reasoning { text: more, .. },
+        ) = (&mut self.body, &part.body)
+        {
+            text.push_str(more);
+        }
+    }
+
     /// What was asked of the agent.
     fn asked(&self) -> (&str, Asker) {
         match &self.body {

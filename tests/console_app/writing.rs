@@ -287,10 +287,83 @@ fn a_draft_of_the_store_never_overwrites_what_was_typed_first() {
     screen.types("typed");
     let memory = ComposerMemory { draft: "stored".to_owned(), history: vec!["old".to_owned()] };
     screen.tables.composers.insert(key("console"), memory);
+    screen.wait(TimeDelta::seconds(2));
+    assert!(screen.commands.is_empty(), "nothing is saved over a draft that was not seen");
     screen.answer();
     assert_eq!(screen.draft(), "typed");
+    assert_eq!(screen.told(), "a draft of before was kept here: up brings it back");
+    let stored = Command::RememberDraft { key: key("console"), text: "stored".to_owned() };
+    assert!(screen.commands.iter().any(|(_, command)| *command == stored));
+    screen.press("up");
+    assert_eq!(screen.draft(), "stored");
     screen.press("up");
     assert_eq!(screen.draft(), "old");
+    screen.press("down down");
+    assert_eq!(screen.draft(), "typed");
+}
+
+#[test]
+fn a_draft_is_saved_a_second_after_its_first_key_though_the_keys_go_on() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.wait(TimeDelta::seconds(2)).types(&"a".repeat(120));
+    let saved: Vec<&str> = screen
+        .commands
+        .iter()
+        .map(|(_, command)| match command {
+            Command::SaveDraft { text, .. } => text.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(saved, ["a".repeat(50), "a".repeat(100)]);
+}
+
+#[test]
+fn a_draft_that_an_engine_did_not_save_is_saved_by_the_next() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    screen.types("words").wait(TimeDelta::seconds(2));
+    screen.replies(Err(Failure::Gone("the engine ended".to_owned())));
+    screen.tell(Msg::EngineGone { reason: "it ended".to_owned(), at: screen.now });
+    screen.tell(Msg::Connected(Reach::Here));
+    let saved = Command::SaveDraft { key: key("console"), text: "words".to_owned() };
+    assert_eq!(screen.commands.last().unwrap().1, saved);
+}
+
+#[test]
+fn a_draft_stays_while_the_history_is_looked_through_and_goes_there_when_its_text_is_taken() {
+    let remembered = |screen: &Screen| {
+        let draft = Command::RememberDraft { key: key("console"), text: "precious".to_owned() };
+        screen.commands.iter().any(|(_, command)| *command == draft)
+    };
+    let looking = || {
+        let mut screen = Screen::on(vec![session("console", 1), session("other", 2)]);
+        screen
+            .press("i")
+            .types("sent")
+            .press("enter")
+            .types("precious")
+            .press("up")
+            .wait(TimeDelta::seconds(2));
+        assert_eq!(screen.draft(), "sent");
+        let saved = Command::SaveDraft { key: key("console"), text: "precious".to_owned() };
+        assert_eq!(screen.commands.last().unwrap().1, saved);
+        screen.commands.clear();
+        screen
+    };
+
+    let mut elsewhere = looking();
+    let memory = ComposerMemory { draft: "precious".to_owned(), history: vec!["sent".to_owned()] };
+    elsewhere.tables.composers.insert(key("console"), memory);
+    elsewhere.commands.clear();
+    elsewhere.press("esc j").wait(TimeDelta::seconds(1)).press("k");
+    assert_eq!(elsewhere.draft(), "precious");
+
+    for taken in ["x", "enter"] {
+        let mut screen = looking();
+        screen.press(taken);
+        assert!(remembered(&screen), "{taken}");
+        screen.press("ctrl-u ctrl-r").types("precious").press("enter");
+        assert_eq!(screen.draft(), "precious", "{taken}");
+    }
 }
 
 #[test]

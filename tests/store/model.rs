@@ -19,7 +19,7 @@ use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing,
 use switchboard::domain::cron::JobId;
 use switchboard::domain::event::{Event, EventKind, Level, Middle, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
-use switchboard::domain::history::{Body, Entry, Summary, ToolResult};
+use switchboard::domain::history::{Body, Entry, Summary, ToolResult, joined};
 use switchboard::domain::id::{
     ApprovalId, ChatType, ItemId, MessageId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId,
 };
@@ -2670,9 +2670,12 @@ impl Queries for Model {
             _ => None,
         });
         entries.retain(|entry| before.is_none_or(|before| entry.id < before));
-        let skipped = entries.len().saturating_sub(limit);
+        let mut skipped = entries.len().saturating_sub(limit);
+        while limit > 0 && skipped > 0 && entries[skipped - 1].goes_on_in(&entries[skipped]) {
+            skipped -= 1;
+        }
         Ok(ConversationPage {
-            entries: entries.split_off(skipped),
+            entries: joined(entries.split_off(skipped)),
             more_before: skipped > 0,
             live: None,
             doing: None,

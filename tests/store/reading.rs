@@ -96,16 +96,23 @@ fn a_long_answer_goes_on_in_further_rows_that_join_without_a_gap() {
             .unwrap();
         whole.push_str(&words);
     }
-    let page = database.queries().conversation(&accepted.session, None, 1000).unwrap();
-    let mut joined = String::new();
-    for entry in &page.entries {
-        let Body::Agent { text, offset } = &entry.body else { continue };
-        assert_eq!(*offset, joined.len() as u64);
-        assert!(text.len() <= 32 * 1024);
-        joined.push_str(text);
+    database.step(|t| t.finish_turn(&end(turn, Outcome::Done, 3))).unwrap();
+    let next = database.step(|t| t.accept_message(&message("a", "thanks", 4))).unwrap().0.begun.unwrap().turn;
+    let parts = database.queries().history_before(next, 1000).unwrap();
+    let lengths = parts.iter().filter_map(|entry| match &entry.body {
+        Body::Agent { text, .. } => Some(text.len()),
+        _ => None,
+    });
+    assert!(lengths.clone().count() > 5 && lengths.clone().all(|length| length <= 32 * 1024));
+    let thanks = database.queries().conversation(&accepted.session, None, 1).unwrap().entries[0].id;
+    for limit in [1, 2, 1000] {
+        let page = database.queries().conversation(&accepted.session, Some(thanks), limit).unwrap();
+        let answer = page.entries.last().unwrap();
+        assert_eq!(answer.body, Body::Agent { text: whole.clone(), offset: 0 });
+        assert_eq!((page.entries.len(), page.more_before), if limit < 1000 { (1, true) } else { (2, false) });
+        let before = database.queries().conversation(&accepted.session, Some(answer.id), 5).unwrap();
+        assert_eq!((before.entries.len(), before.more_before), (1, false));
     }
-    assert_eq!(joined, whole);
-    assert!(page.entries.len() < 10);
 }
 
 #[test]

@@ -277,10 +277,10 @@ impl Screen {
         }
     }
 
-    /// Types a text, at a person's pace.
+    /// Types a text, as fast as a person can.
     pub fn types(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {
-            self.wait(TimeDelta::milliseconds(100));
+            self.wait(TimeDelta::milliseconds(20));
             self.tell(Msg::Key(Key::plain(Code::Char(c)), self.now));
         }
         self

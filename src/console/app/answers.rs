@@ -12,7 +12,7 @@ use super::sessions::{Coming, ListRow, PAGE};
 use super::{
     Model, alerts, away, cron, front, job_editor, need, panes, picking, recovery, requests, walk, writing,
 };
-use crate::domain::api::{Answer, JobAnswer, Overview, Query, SessionPage};
+use crate::domain::api::{Answer, JobAnswer, Overview, SessionPage};
 use crate::domain::event::Event;
 use crate::domain::id::SessionKey;
 use crate::domain::sanitize::one_line;
@@ -30,12 +30,12 @@ pub(super) fn answered(model: &mut Model, ticket: Ticket, result: Result<Answer,
         return;
     }
     match result {
-        Ok(answer) => take(model, question, &asked, answer),
+        Ok(answer) => take(model, question, answer),
         Err(failure) => failed(model, question, &failure),
     }
 }
 
-fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
+fn take(model: &mut Model, question: Question, answer: Answer) {
     match (question, answer) {
         (Question::Overview, Answer::Overview(overview)) => take_overview(model, *overview),
         (Question::Sessions, Answer::Sessions(page)) => take_sessions(model, page),
@@ -97,11 +97,7 @@ fn take(model: &mut Model, question: Question, asked: &Query, answer: Answer) {
         (Question::Log, Answer::Events(events)) => take_log(model, events),
         (Question::LogEarlier, Answer::Events(events)) => take_earlier_log(model, events),
         (Question::Report, Answer::Report(report)) => away::take(model, *report),
-        (Question::Composer, Answer::Composer(memory)) => {
-            if let Query::Composer { key } = asked {
-                writing::remember(model, key, memory);
-            }
-        }
+        (Question::Composer, Answer::Composer(memory)) => writing::remember(model, memory),
         (question, _) => model.tell(Tone::Error, format!("the engine gave a wrong answer to {question:?}")),
     }
 }

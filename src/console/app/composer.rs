@@ -25,11 +25,21 @@ pub struct Composer {
     pub(super) loaded: bool,
     /// The draft as the store has it.
     pub(super) saved: String,
+    /// Whether a timer runs that has it saved.
+    pub(super) saves_soon: bool,
     /// The first words of the texts that came back unanswered since something was written or sent.
     pub(super) came_back: Vec<String>,
 }
 
 impl Composer {
+    /// The draft: what was begun, also while the history is looked through.
+    pub(super) fn draft(&self) -> String {
+        match &self.browsing {
+            Some((_, draft)) if !draft.is_empty() => draft.clone(),
+            _ => self.text.text(),
+        }
+    }
+
     /// Keeps a text as the history's newest.
     pub(super) fn keep(&mut self, text: String) {
         self.history.retain(|kept| *kept != text);

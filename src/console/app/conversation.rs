@@ -121,7 +121,7 @@ pub struct ShownResult {
 }
 
 /// Whether an entry is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fold {
     /// All of it is shown.
     Open,

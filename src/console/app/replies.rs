@@ -47,6 +47,7 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
         (Purpose::Look, _) => return,
         (Purpose::SaveDraft, Ok(_)) => {}
         (Purpose::SaveDraft, Err(failure)) => {
+            writing::were_not_saved(model);
             model.tell(Tone::Error, format!("the draft was not saved: {}", failure.words()));
         }
         (Purpose::Act, Ok(reply)) => {

@@ -131,6 +131,7 @@ fn connected(model: &mut Model, reach: Reach) {
         model.card = None;
         model.tell(Tone::Info, "connected");
     }
+    writing::save_drafts(model);
     requests::mark_all(model, Pace::AtOnce);
     model.requests.mark(Question::Composer, Pace::AtOnce);
     model.dirty = true;

@@ -11,10 +11,11 @@ use crate::domain::id::SessionKey;
 use crate::domain::queue::{Intent, Source, check_text};
 use crate::domain::slash::{self, Draft, Slash};
 
-/// A draft is saved when the operator has paused for so long.
+/// A draft is saved so long after the first key that the store does not know, whether the operator pauses or not.
 const SAVE_AFTER: chrono::TimeDelta = chrono::TimeDelta::seconds(1);
 /// How long it stands under the composer why a draft was refused.
 pub(super) const REFUSED_FOR: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
+
 /// The composer of the session in front.
 pub(super) fn composer(model: &mut Model) -> &mut Composer {
     model.composers.entry(model.front.clone()).or_default()
@@ -25,42 +26,50 @@ pub(super) fn is_loaded(model: &Model) -> bool {
     model.composer().is_some_and(|composer| composer.loaded)
 }
 
-/// Takes in what the store remembers. What the operator has begun to write meanwhile wins.
-pub(super) fn remember(model: &mut Model, key: &SessionKey, memory: ComposerMemory) {
-    let composer = model.composers.entry(key.clone()).or_default();
+/// Takes in what the store remembers of the composer in front. What the operator has begun to write meanwhile
+/// wins, and the kept draft goes into the history.
+pub(super) fn remember(model: &mut Model, memory: ComposerMemory) {
+    let composer = composer(model);
     if composer.loaded {
         return;
     }
     composer.loaded = true;
-    if composer.text.is_empty() && !memory.draft.is_empty() {
-        composer.text.set(&memory.draft);
-    }
-    composer.saved = memory.draft;
+    composer.saved.clone_from(&memory.draft);
     let typed = std::mem::replace(&mut composer.history, memory.history);
     composer.history.extend(typed);
-    if *key == model.front {
-        model.dirty = true;
-        text_changed(model);
+    if composer.text.is_empty() {
+        composer.text.set(&memory.draft);
+    } else if !memory.draft.is_empty() && memory.draft != composer.text.text() {
+        put_by(model, memory.draft);
+        let key = super::typing::key_name(model, Action::HistoryUp);
+        model.tell(Tone::Info, format!("a draft of before was kept here: {key} brings it back"));
     }
+    text_changed(model);
 }
 
 /// Does what must follow a change of the draft.
 pub(super) fn text_changed(model: &mut Model) {
     let composer = composer(model);
-    if composer
-        .browsing
-        .as_ref()
-        .is_some_and(|(index, _)| composer.history.get(*index) != Some(&composer.text.text()))
-    {
-        composer.browsing = None;
+    let text = composer.text.text();
+    let left = composer.browsing.take_if(|(index, _)| composer.history.get(*index) != Some(&text));
+    if let Some((_, draft)) = left {
+        put_by(model, draft);
     }
+    let composer = self::composer(model);
     if composer.ack.as_ref().is_some_and(|ack| ack.state != AckState::Sending) && !composer.text.is_empty() {
         composer.ack = None;
     }
     composer.came_back.clear();
     completing::offer(model);
-    model.effects.push(Effect::Timer { timer: Timer::SaveDraft, at: model.now + SAVE_AFTER });
+    save_soon(model);
     model.dirty = true;
+}
+
+/// Has the draft in front saved, if that is not on its way.
+fn save_soon(model: &mut Model) {
+    if !std::mem::replace(&mut composer(model).saves_soon, true) {
+        model.effects.push(Effect::Timer { timer: Timer::SaveDraft, at: model.now + SAVE_AFTER });
+    }
 }
 
 /// Puts a text in at the composer's cursor.
@@ -72,8 +81,8 @@ pub(super) fn insert(model: &mut Model, text: &str) {
 /// Replaces the draft; what stood there goes into the history.
 pub(super) fn set_draft(model: &mut Model, text: &str) {
     let before = composer(model).text.text();
-    if !before.trim().is_empty() && before != text {
-        keep_in_history(model, before);
+    if composer(model).browsing.is_none() && before != text {
+        put_by(model, before);
     }
     composer(model).text.set(text);
     text_changed(model);
@@ -81,33 +90,49 @@ pub(super) fn set_draft(model: &mut Model, text: &str) {
 
 /// Saves the draft in front if the store has another.
 pub(super) fn save_draft(model: &mut Model) {
-    if border::locked(model).is_some() || model.composer().is_none() {
-        return;
-    }
     let key = model.front.clone();
-    let composer = composer(model);
-    let text = composer.text.text();
-    if text == composer.saved {
+    save_draft_of(model, key);
+}
+
+/// Saves every draft of which the store has another.
+pub(super) fn save_drafts(model: &mut Model) {
+    let keys: Vec<SessionKey> = model.composers.keys().cloned().collect();
+    keys.into_iter().for_each(|key| save_draft_of(model, key));
+}
+
+/// Not over a draft that was not seen here yet.
+fn save_draft_of(model: &mut Model, key: SessionKey) {
+    let locked = border::locked(model).is_some();
+    let Some(composer) = model.composers.get_mut(&key) else { return };
+    composer.saves_soon = false;
+    let text = composer.draft();
+    if locked || !composer.loaded || text == composer.saved {
         return;
     }
     composer.saved.clone_from(&text);
     acts::command(model, Purpose::SaveDraft, Command::SaveDraft { key, text });
 }
 
-/// Whether a draft is not in the store.
-pub(super) fn has_unsaved(model: &Model) -> bool {
-    model.composers.values().any(|composer| composer.text.text() != composer.saved)
+/// A draft did not reach the store: those that are written here are saved anew with the next chance.
+pub(super) fn were_not_saved(model: &mut Model) {
+    model.composers.values_mut().for_each(|composer| composer.saved.clear());
 }
 
-/// Forgets a composer that the store can bring back.
+/// Whether a draft is not in the store.
+pub(super) fn has_unsaved(model: &Model) -> bool {
+    model.composers.values().any(|composer| composer.draft() != composer.saved)
+}
+
+/// Leaves the composer in front: its draft stands in it again, and it is forgotten if the store can bring it back.
 pub(super) fn let_go(model: &mut Model) {
-    let front = &model.front;
-    let done = model.composers.get(front).is_some_and(|composer| {
-        composer.text.text() == composer.saved
-            && composer.ack.as_ref().is_none_or(|ack| ack.state != AckState::Sending)
-    });
-    if done {
-        model.composers.remove(front);
+    let Some(composer) = model.composers.get_mut(&model.front) else { return };
+    let draft = composer.draft();
+    if composer.browsing.take().is_some() {
+        composer.text.set(&draft);
+    }
+    let sends = composer.ack.as_ref().is_some_and(|ack| ack.state == AckState::Sending);
+    if draft == composer.saved && !sends {
+        model.composers.remove(&model.front);
     }
 }
 
@@ -171,11 +196,11 @@ pub(super) fn give(model: &mut Model, key: SessionKey, text: String, command: Co
     model.dirty = true;
 }
 
+/// Empties the field. A draft that stood behind a text of the history goes there, too.
 fn clear(model: &mut Model) {
     let composer = composer(model);
     composer.text.set("");
     composer.popup = None;
-    composer.browsing = None;
     text_changed(model);
 }
 
@@ -183,13 +208,21 @@ fn clear(model: &mut Model) {
 pub(super) fn clear_into_history(model: &mut Model) {
     let text = composer(model).text.text();
     clear(model);
+    put_by(model, text);
+    let key = super::typing::key_name(model, Action::HistoryUp);
+    model.tell(Tone::Info, format!("the draft was cleared; {key} brings it back"));
+}
+
+/// Puts a text that was not sent into the history, here and in the store.
+fn put_by(model: &mut Model, text: String) {
+    if text.trim().is_empty() {
+        return;
+    }
     keep_in_history(model, text.clone());
     if border::locked(model).is_none() {
         let key = model.front.clone();
         acts::command(model, Purpose::SaveDraft, Command::RememberDraft { key, text });
     }
-    let key = super::typing::key_name(model, Action::HistoryUp);
-    model.tell(Tone::Info, format!("the draft was cleared; {key} brings it back"));
 }
 
 fn keep_in_history(model: &mut Model, text: String) {
@@ -251,9 +284,8 @@ pub(super) fn vertical(model: &mut Model, action: Action) {
     } else {
         composer.text.act(action);
     }
-    let browsing = composer.browsing.is_some();
-    if browsing {
-        model.effects.push(Effect::Timer { timer: Timer::SaveDraft, at: model.now + SAVE_AFTER });
+    if composer.browsing.is_some() {
+        save_soon(model);
     }
 }
 

@@ -73,7 +73,7 @@ pub(super) fn about_rows(paint: &mut Paint<'_>, columns: Columns, index: usize) 
 }
 
 fn id(entry: &Shown) -> TextId {
-    TextId::Entry(entry.key)
+    TextId::Entry(entry.key, entry.fold)
 }
 
 /// The text of an entry that is wrapped; a folded one is a single line.

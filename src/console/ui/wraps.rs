@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::text;
-use crate::console::app::conversation::EntryKey;
+use crate::console::app::conversation::{EntryKey, Fold};
 
 /// A text that is wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextId {
-    /// The words of a conversation's entry.
-    Entry(EntryKey),
+    /// The words of a conversation's entry: folded, they are others.
+    Entry(EntryKey, Fold),
     /// The text in the viewer.
     Viewer,
 }
@@ -252,7 +252,7 @@ mod tests {
     use crate::domain::id::MessageId;
     use proptest::prelude::*;
 
-    const ENTRY: TextId = TextId::Entry(EntryKey::Message(MessageId(1)));
+    const ENTRY: TextId = TextId::Entry(EntryKey::Message(MessageId(1)), Fold::Open);
 
     fn shown<'a>(wrapped: &Wrapped, text: &'a str) -> Vec<&'a str> {
         (0..wrapped.len())
@@ -385,7 +385,7 @@ mod tests {
         let mut wraps = Wraps::default();
         wraps.begin_frame();
         for id in 0..=KEPT as i64 {
-            wraps.get(TextId::Entry(EntryKey::Message(MessageId(id))), 1, "text", Shape::Lines);
+            wraps.get(TextId::Entry(EntryKey::Message(MessageId(id)), Fold::Open), 1, "text", Shape::Lines);
         }
         wraps.begin_frame();
         wraps.get(ENTRY, 1, "text", Shape::Lines);

@@ -7,7 +7,7 @@ use super::super::columns::{optional_time, outcome, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::ConversationPage;
-use crate::domain::history::{Body, Entry, Summary, ToolResult};
+use crate::domain::history::{Body, Entry, Summary, ToolResult, joined};
 use crate::domain::id::{MessageId, SessionId, TurnId};
 use crate::domain::plan::{NoPlan, Plan};
 use crate::store::Result;
@@ -23,6 +23,9 @@ const WALK: &str = "
     FROM walk CROSS JOIN messages m ON m.id = walk.id CROSS JOIN turns t ON t.id = m.turn
     WHERE t.hidden = 0 AND m.role <> 'withdrawn' LIMIT ?2";
 
+/// So many parts of a text before the asked for entries are read with them, and no more.
+const MOST_PARTS: usize = 64;
+
 impl Reader<'_> {
     pub(super) fn conversation(
         &self,
@@ -30,8 +33,6 @@ impl Reader<'_> {
         before: Option<MessageId>,
         limit: usize,
     ) -> Result<ConversationPage> {
-        // One more than asked for tells whether there are more.
-        let wanted = limit.saturating_add(1);
         let newest: Option<Option<MessageId>> = match before {
             None => {
                 self.first("SELECT last_message FROM sessions WHERE id = ?1", (session,), |row| row.get(0))?
@@ -42,12 +43,30 @@ impl Reader<'_> {
                 |row| row.get(0),
             )?,
         };
-        let mut entries = self.rows(WALK, (newest.flatten(), at_most(wanted)), entry)?;
-        let more_before = entries.len() > limit;
-        entries.truncate(limit);
+        let (mut entries, more_before) = self.whole_texts(newest.flatten(), limit)?;
         entries.reverse();
         let plan = if before.is_none() { self.running_plan(session)? } else { None };
-        Ok(ConversationPage { entries, more_before, live: None, doing: None, plan })
+        Ok(ConversationPage { entries: joined(entries), more_before, live: None, doing: None, plan })
+    }
+
+    /// So many entries, newest first, or more where a text's first part lies beyond them; and whether there are more.
+    fn whole_texts(&self, newest: Option<MessageId>, limit: usize) -> Result<(Vec<Entry>, bool)> {
+        let furthest = limit.saturating_add(MOST_PARTS);
+        let mut reach = limit;
+        loop {
+            // One more than asked for tells whether there are more.
+            let mut entries = self.rows(WALK, (newest, at_most(reach.saturating_add(1))), entry)?;
+            let mut end = limit.min(entries.len());
+            while end > 0 && end < entries.len().min(furthest) && entries[end].goes_on_in(&entries[end - 1]) {
+                end += 1;
+            }
+            if end <= reach {
+                let more_before = end < entries.len();
+                entries.truncate(end);
+                return Ok((entries, more_before));
+            }
+            reach = furthest;
+        }
     }
 
     fn running_plan(&self, session: &SessionId) -> Result<Option<Plan>> {
