@@ -504,7 +504,7 @@ fn words_beside<'a>(text: &'a str, part: &str) -> Option<&'a str> {
 #[test]
 fn every_row_of_a_question_can_be_reached_at_every_size_and_nothing_of_it_is_cut() {
     let letters: Vec<String> = (1..=9).map(|n| format!("--step-{n}")).collect();
-    let what = format!("./scripts/deploy-to-production-servers.sh {}", letters.join(" "));
+    let what = format!("./scripts/deploy-to-production-servers.sh now {}", letters.join(" "));
     for (width, height) in [(40, 10), (40, 12), (50, 16), (59, 30), (60, 12), (80, 10), (80, 24), (160, 50)] {
         let engine = models::asks(&what);
         let mut engine = Engine { sessions: engine.sessions.clone(), ..engine };
@@ -546,7 +546,7 @@ fn every_row_of_a_question_can_be_reached_at_every_size_and_nothing_of_it_is_cut
 
 #[test]
 fn a_card_without_room_for_all_that_always_allows_does_not_offer_it() {
-    let what = format!("./{} --now", "deploy".repeat(30));
+    let what = format!("./{} now", "deploy".repeat(30));
     let text = shown(&asks(40, 10, &what, "")).text();
     assert!(!text.contains("a always") && text.contains("NOT ALL"), "{text}");
     let model = asks(40, 10, &what, "a");

@@ -21,6 +21,8 @@ use crate::domain::process::{ChildProcess, Fate, ProcessIdentity};
 /// The variables that tell a child where it is. Whatever it starts has them too.
 const SESSION: &str = "SWITCHBOARD_SESSION";
 const TURN: &str = "SWITCHBOARD_TURN";
+/// Marks a background process and all that it starts: it goes on without its turn and its engine.
+pub(super) const BACKGROUND: &str = "SWITCHBOARD_BACKGROUND";
 
 /// So often, with a pause between, the members of a group are looked for until none is left.
 const END_ROUNDS: u32 = 100;
@@ -83,9 +85,26 @@ pub(super) fn place(session: &SessionId, turn: TurnId) -> [(&'static str, String
     [(SESSION, session.as_str().to_owned()), (TURN, turn.to_string())]
 }
 
-/// Ends what is left of the group of a child whose engine died. A process that only has its number now
-/// is left alone: where the leader is gone, a member must have the marks of the child's turn.
+/// Ends what is left of a child whose engine died: its group, and what left the group with the marks of the
+/// child's turn, but for what went on in the background.
 pub fn end_leftover(child: &ChildProcess, session: &SessionId) -> Fate {
+    let fate = end_group_of(child, session);
+    let marks = marks(session, child.turn);
+    let of_this_boot = boot().is_ok_and(|boot| boot == child.identity.boot);
+    let left = if of_this_boot {
+        end_all(|pid| has_marks(pid, &marks) && !has_variable(pid, BACKGROUND))
+    } else {
+        0
+    };
+    match fate {
+        Fate::Gone if left > 0 => Fate::Killed,
+        fate => fate,
+    }
+}
+
+/// Ends the group of a child. A process that only has its number now is left alone: where the leader is gone, a
+/// member must have the marks of the child's turn.
+fn end_group_of(child: &ChildProcess, session: &SessionId) -> Fate {
     let ours = match identify(child.identity.pid) {
         Ok(found) => found == child.identity,
         Err(_) => boot().is_ok_and(|boot| boot == child.identity.boot) && member_has_marks(child, session),
@@ -159,24 +178,31 @@ pub fn end_marked(marks: &[String]) -> usize {
 }
 
 /// Ends every process that has this mark in its environment, and every one of the group, if one is given,
-/// but not its leader. What they start meanwhile is ended too.
+/// but not its leader.
 pub(super) fn end_members(group: Option<u32>, mark: &str) {
     let mark = [mark.to_owned()];
+    end_all(|pid| Some(pid) != group && (is_member(pid, group) || has_marks(pid, &mark)));
+}
+
+/// Ends every process that is meant, and what they start meanwhile. Returns how many were found.
+fn end_all(is_meant: impl Fn(u32) -> bool) -> usize {
+    let mut ended = BTreeSet::new();
     for _ in 0..END_ROUNDS {
         let found: Vec<Pid> = all_processes()
-            .filter(|pid| Some(*pid) != group && *pid != std::process::id())
-            .filter(|pid| is_member(*pid, group) || has_marks(*pid, &mark))
+            .filter(|pid| *pid != std::process::id() && is_meant(*pid))
             .filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))
             .collect();
         if found.is_empty() {
-            return;
+            break;
         }
         for pid in found {
             // The only failure is that it has ended.
             let _ = kill_process(pid, Signal::KILL);
+            ended.insert(pid.as_raw_nonzero());
         }
         std::thread::sleep(END_PAUSE);
     }
+    ended.len()
 }
 
 fn is_member(pid: u32, group: Option<u32>) -> bool {
@@ -201,17 +227,31 @@ fn boot() -> io::Result<String> {
     Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
+/// The marks of a turn's children, as they stand in an environment.
+fn marks(session: &SessionId, turn: TurnId) -> [String; 2] {
+    place(session, turn).map(|(name, value)| format!("{name}={value}"))
+}
+
 fn member_has_marks(child: &ChildProcess, session: &SessionId) -> bool {
-    let marks = [format!("{SESSION}={session}"), format!("{TURN}={}", child.turn)];
+    let marks = marks(session, child.turn);
     all_processes()
         .filter(|pid| Stat::of(*pid).is_ok_and(|stat| stat.group == child.identity.pid))
         .any(|pid| has_marks(pid, &marks))
 }
 
 fn has_marks(pid: u32, marks: &[String]) -> bool {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let environment = environment(pid);
     let has = |mark: &String| environment.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes());
     marks.iter().all(has)
+}
+
+fn has_variable(pid: u32, name: &str) -> bool {
+    let is_it = |pair: &[u8]| pair.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
+    environment(pid).split(|byte| *byte == 0).any(is_it)
+}
+
+fn environment(pid: u32) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
 }
 
 /// What the kernel tells of a process.
@@ -242,19 +282,28 @@ impl Stat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use std::io::{BufRead, BufReader, Read};
     use std::os::unix::process::CommandExt;
     use std::process::{Child, Command, Stdio};
 
+    thread_local! {
+        /// Each test's own: what has its marks is ended wherever it runs.
+        static SESSION_OF_TEST: SessionId = SessionId::new(chrono::DateTime::UNIX_EPOCH, fastrand::u32(..));
+    }
+
     fn session() -> SessionId {
-        SessionId::new(chrono::DateTime::UNIX_EPOCH, 3)
+        SESSION_OF_TEST.with(SessionId::clone)
     }
 
     /// A child that leads a group, with the marks of turn 7.
     fn leader(script: &str) -> Child {
+        shell(script).envs(place(&session(), TurnId(7))).spawn().unwrap()
+    }
+
+    fn shell(script: &str) -> Command {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]).env(SESSION, session().as_str()).env(TURN, "7");
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+        command.args(["-c", script]).process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
     }
 
     fn kept(child: &Child) -> ChildProcess {
@@ -278,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_process_that_only_has_the_number_is_left_alone() {
-        let mut child = leader("exec sleep 1000");
+        let mut child = shell("exec sleep 1000").spawn().unwrap();
         let process = kept(&child);
         for other in [
             ProcessIdentity { started: process.identity.started + 1, ..process.identity.clone() },
@@ -303,6 +352,29 @@ mod tests {
         let later = ChildProcess { turn: TurnId(8), ..process.clone() };
         assert_eq!(end_leftover(&later, &session()), Fate::Gone, "another turn's");
         assert_eq!(end_leftover(&process, &session()), Fate::Killed);
+    }
+
+    #[test]
+    fn what_left_the_group_of_a_child_is_ended_with_it_but_for_what_is_in_the_background() {
+        let mut child = leader(
+            "setsid sleep 1000 & left=$!; SWITCHBOARD_BACKGROUND=x setsid sleep 1000 & echo $left $!; read -r never",
+        );
+        let process = kept(&child);
+        let mut told = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut told).unwrap();
+        let (left, stays) = told.trim().split_once(' ').unwrap();
+        let [left, stays] = [left, stays].map(|pid| pid.parse::<u32>().unwrap());
+        while !["sleep"; 2].iter().zip([left, stays]).all(|(name, pid)| {
+            fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == *name)
+        }) {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(end_leftover(&process, &session()), Fate::Killed);
+        assert!(identify(left).is_err(), "it lives");
+        let stays = Pid::from_raw(stays.cast_signed()).unwrap();
+        kill_process(stays, Signal::KILL).expect("what is in the background was ended");
     }
 
     #[test]
@@ -336,7 +408,9 @@ mod tests {
         assert!(!marked.wait().unwrap().success());
         for child in [&mut ours, &mut other] {
             assert!(child.try_wait().unwrap().is_none(), "it was killed");
-            assert_eq!(end_leftover(&kept(child), &session()), Fate::Killed);
+        }
+        assert_eq!(end_leftover(&kept(&ours), &session()), Fate::Killed, "with all of its turn");
+        for child in [&mut ours, &mut other] {
             child.wait().unwrap();
         }
     }

@@ -146,6 +146,25 @@ impl Home {
     }
 }
 
+/// What the engine of the home at `root` goes by, as its scheduled tasks and their scripts, and what only it writes.
+pub fn engines_own(root: &Path) -> Vec<PathBuf> {
+    let home = Home { root: root.to_path_buf() };
+    vec![
+        home.config_file(),
+        home.keymap_file(),
+        home.jobs_file(),
+        home.state_db(),
+        home.logs(),
+        home.scripts(),
+        home.output(),
+        home.run(),
+        home.background(),
+        home.socket(),
+        home.lock_file(),
+        home.receipt_file(),
+    ]
+}
+
 /// [`Home::run`] of the home at `root`.
 pub fn run_folder(root: &Path) -> PathBuf {
     root.join("run")

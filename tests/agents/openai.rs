@@ -40,6 +40,10 @@ pub fn tests() -> Vec<Trial> {
         real("openai_silent_stream_is_given_up", silent_stream),
         real("openai_silent_server_is_given_up_and_not_asked_twice", silent_server),
         real("openai_busy_server_is_tried_again_when_it_says", honours_retry_after),
+        real(
+            "openai_server_that_asks_for_a_long_pause_is_not_asked_before_it_and_the_time_is_told",
+            long_pause,
+        ),
         real("openai_tries_end_with_the_last_reason", tries_end),
         real("openai_used_up_quota_is_not_tried_again", quota),
         real("openai_unreachable_server_is_tried_again_and_named", unreachable),
@@ -268,6 +272,9 @@ async fn a_cut_answer_says_so() {
     let (played, _server) = ask([Reply::events(&[HELLO, limit, DONE])]).await;
     assert_eq!(played.end, Ok(()));
     assert_eq!(played.text(), "Hello\n[cut here: the model came to its limit of tokens]");
+    let unknown = r#"{"choices":[{"delta":{},"finish_reason":"network_error"}]}"#;
+    let (played, _server) = ask([Reply::events(&[HELLO, unknown, DONE])]).await;
+    assert_eq!(played.text(), "Hello\n[cut here: the server ended the answer for \"network_error\"]");
 }
 
 async fn broken_connection() {
@@ -295,6 +302,17 @@ async fn half_a_piece() {
 }
 
 async fn error_in_stream() {
+    for error in [
+        r#"[{"error":{"code":400,"message":"no such field","status":"INVALID_ARGUMENT"}}]"#,
+        r#"{"object":"error","message":"no such field","type":"BadRequestError","code":400}"#,
+    ] {
+        let document = Reply::status("200 OK", &["content-type: application/json"], error);
+        for reply in [document, Reply::events(&[error, DONE])] {
+            let (played, server) = ask([reply]).await;
+            assert!(played.failure().ends_with("no such field"), "{}", played.failure());
+            assert_eq!(server.requests().len(), 1);
+        }
+    }
     let error = r#"{"error":{"message":"context is full","type":"exceed_context_size","code":400}}"#;
     let (played, server) = ask([Reply::events(&[error, DONE])]).await;
     assert!(played.failure().ends_with("context is full"), "{}", played.failure());
@@ -338,6 +356,18 @@ async fn honours_retry_after() {
     assert_eq!((retries[0].0, retries[0].1), (2, Duration::from_secs(1)));
     assert!(retries[0].2.contains("429") && retries[0].2.ends_with("slow down"), "{}", retries[0].2);
     assert_eq!(server.requests().len(), 2);
+}
+
+async fn long_pause() {
+    let refused = r#"{"error":{"message":"slow down"}}"#;
+    let (played, server) =
+        ask([Reply::status("429 Too Many Requests", &["retry-after: 3600"], refused), whole()]).await;
+    assert!(
+        played.failure().contains("slow down; it can be asked again in 1 h 00 min"),
+        "{}",
+        played.failure()
+    );
+    assert_eq!((server.requests().len(), retries(&played)), (1, vec![]));
 }
 
 async fn tries_end() {

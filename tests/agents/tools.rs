@@ -378,7 +378,12 @@ async fn bad_arguments() {
 async fn cut_by_length() {
     // The arguments look whole, and still may be a part.
     let call = whole(0, "c-1", "read_file", r#"{"path":"a.txt"}"#);
-    for (reason, words) in [("length", "limit of tokens"), ("content_filter", "filter")] {
+    for (reason, words) in [
+        ("length", "limit of tokens"),
+        ("max_tokens", "limit of tokens"),
+        ("content_filter", "filter"),
+        ("network_error", "ended the answer for \"network_error\""),
+    ] {
         let room = Room::with([Reply::events(&[HELLO, &call, &finish(reason), DONE])]).await;
         let played = room.play().await;
         assert!(played.failure().contains(words), "{}", played.failure());

@@ -82,7 +82,7 @@ fn what_was_always_allowed_is_listed_and_taken_back_from_the_command_line() {
 }
 
 #[test]
-fn a_kill_settles_the_question_and_closes_its_call_as_unknown() {
+fn a_kill_settles_the_question_and_closes_its_call_as_not_done() {
     let place = Place::new();
     let engine = place.serve(&[]);
     place.done(&["send", "ask to run git push"]);
@@ -93,7 +93,7 @@ fn a_kill_settles_the_question_and_closes_its_call_as_unknown() {
     assert!(rows.iter().all(|row| row["asks"].as_array().is_some_and(Vec::is_empty)), "{rows:?}");
     let events = place.done(&["events"]);
     assert!(events.contains("not done: the turn has ended: terminal: git push"), "{events}");
-    assert!(events.contains("1 tool call of turn 1 closed: interrupted, effect unknown"), "{events}");
+    assert!(events.contains("1 tool call of turn 1 closed: not done: nobody had answered yet"), "{events}");
 }
 
 #[test]

@@ -146,6 +146,18 @@ async fn a_scheduled_task_is_run_by_the_agent_that_it_names_and_blocked_where_th
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_scheduled_task_makes_none_whatever_its_agent_asks() {
+    let mut world = world_with(&[job("first", "0 0 1 1 *")]).await;
+    world.run_now("first").await;
+    let turn = world.agent.next_turn().await;
+    let refused = turn.jobs.ask(job("next", "daily at 7am")).await.unwrap_err();
+    assert!(refused.contains("a scheduled task can't make scheduled tasks"), "{refused}");
+    assert!(!std::fs::read_to_string(world.path("jobs.json")).unwrap().contains("next"));
+    turn.answer("done").await;
+    world.run_ended().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_makes_a_scheduled_task_by_the_way_of_every_new_job() {
     let mut world = World::new(Setup::default()).await;
     world.save(job("look", "0 0 1 1 *")).await.unwrap();

@@ -30,9 +30,9 @@ use switchboard::domain::queue::{
     Situation, Source, hold_after_failures, next, place, probe_delay,
 };
 use switchboard::domain::recovery::{
-    ANSWERED_BY_RESUME, AfterStop, Aftermath, BootGuard, Due, EFFECT_UNKNOWN, Facts, LastExit, LastRun,
-    Limits, NewestTurn, Owed, Plan, RecoveryState, Start, Verdict, last_exit, plan, resume_line,
-    resume_message, room,
+    ANSWERED_BY_RESUME, AfterStop, Aftermath, BootGuard, Closed, Due, Facts, LastExit, LastRun, Limits,
+    NewestTurn, Owed, Plan, RecoveryState, Start, Verdict, last_exit, plan, resume_line, resume_message,
+    room,
 };
 use switchboard::domain::reset::{
     Background, LEFT_BY_SWITCH, Mark, Notice, ResetFacts, ResetMode, ResetReason, ToldBlock, TurnNow,
@@ -623,10 +623,11 @@ impl Model {
     }
 
     fn end(&mut self, id: TurnId, outcome: &Outcome, at: Time) {
-        self.cancel_questions(id, "the turn has ended", at);
         let turn = self.turn(id).clone();
+        let questions = self.open_questions(&turn.session).len();
+        self.cancel_questions(id, "the turn has ended", at);
         if *outcome != Outcome::Done {
-            self.close_calls(&turn.session, id, at);
+            self.close_calls(&turn.session, id, questions, at);
             self.entry(&turn.session, id, at, Body::Ended { outcome: outcome.clone() });
         }
         self.turn_mut(id).state = outcome.state();
@@ -638,16 +639,25 @@ impl Model {
         self.tell(Some(&turn.session), kind, at);
     }
 
-    fn close_calls(&mut self, session: &SessionId, turn: TurnId, at: Time) {
-        let mut calls = 0;
-        for entry in self.entries.iter_mut().filter(|entry| entry.turn == turn) {
-            if let Body::Tool { result: result @ None, .. } = &mut entry.body {
-                *result = Some(ToolResult { ok: false, output: EFFECT_UNKNOWN.to_owned(), at });
-                calls += 1;
-            }
+    fn close_calls(&mut self, session: &SessionId, turn: TurnId, questions: usize, at: Time) {
+        let of_turn = self.entries.iter_mut().filter(|entry| entry.turn == turn);
+        let open: Vec<&mut Option<ToolResult>> = of_turn
+            .filter_map(|entry| match &mut entry.body {
+                Body::Tool { result: result @ None, .. } => Some(result),
+                _ => None,
+            })
+            .collect();
+        let calls = open.len();
+        let (closed, words) = if questions < calls {
+            (Closed::EffectUnknown, "interrupted, effect unknown")
+        } else {
+            (Closed::NotDone, "not done: nobody had answered yet whether it may be")
+        };
+        for result in open {
+            *result = Some(ToolResult { ok: false, output: words.to_owned(), at });
         }
         if calls > 0 {
-            self.tell(Some(session), EventKind::CallsClosed { turn, calls }, at);
+            self.tell(Some(session), EventKind::CallsClosed { turn, calls, closed }, at);
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::super::process::{end_members, identify, place};
+use super::super::process::{BACKGROUND, end_members, identify, place};
 use super::super::program::environment::hide_secrets;
 use super::super::program::group::GRACE;
 use super::{KEEPER, Orders, mark, marked};
@@ -46,6 +46,7 @@ impl Held {
         command
             .arg(KEEPER)
             .envs(place(session, turn))
+            .env(BACKGROUND, KEEPER)
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -11,12 +11,12 @@ use tokio::process::{ChildStdout, Command};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::super::process::{end_members, hide_environment};
+use super::super::process::{BACKGROUND, end_members, hide_environment};
 use super::super::program::launch::SHELL;
 use super::super::program::{PIECE_BYTES, read};
 use super::super::utf8::LossyDecoder;
 use super::log::{LOG_BYTES, Log, empty};
-use super::{MARK, end_file, mark, marked};
+use super::{end_file, mark, marked};
 use crate::config::Secrets;
 use crate::domain::background::{BackgroundProcess, Ended, Exit};
 
@@ -78,7 +78,7 @@ async fn carry_out(orders: &Orders) -> io::Result<Exit> {
     let log = Log::begin(&orders.log, LOG_BYTES)?;
     let mut child = Command::new(SHELL)
         .args(["-c", BOTH, SHELL, &orders.command])
-        .env(MARK, &orders.mark)
+        .env(BACKGROUND, &orders.mark)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -17,16 +17,13 @@ pub use log::newest_lines;
 
 use std::path::{Path, PathBuf};
 
-use super::process::end_members;
+use super::process::{BACKGROUND, end_members};
 use crate::domain::Time;
 use crate::domain::background::{BackgroundProcess, Ended, Exit};
 use crate::domain::id::{ProcessNumber, SessionId};
 
 /// The one argument with which this program is a keeper.
 pub const KEEPER: &str = "keep-background";
-
-/// Marks all that a background process starts.
-const MARK: &str = "SWITCHBOARD_BACKGROUND";
 
 /// The value of the mark of one background process.
 fn mark(session: &SessionId, number: ProcessNumber) -> String {
@@ -35,7 +32,7 @@ fn mark(session: &SessionId, number: ProcessNumber) -> String {
 
 /// A mark as it stands in an environment.
 fn marked(mark: &str) -> String {
-    format!("{MARK}={mark}")
+    format!("{BACKGROUND}={mark}")
 }
 
 /// Ends what is left of a background process whose keeper is gone: what has its mark.

@@ -23,6 +23,8 @@ use crate::domain::talk::tokens_of;
 const AFTERWORD: Duration = Duration::from_secs(5);
 /// For so many times the stall time-out a server may show that it lives, and say nothing of an answer.
 const SIGNS_OF_LIFE: u32 = 10;
+/// More words are no sane answer.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// An answer that the server ended.
 #[derive(Debug)]
@@ -82,6 +84,8 @@ struct Listener<'a> {
 #[derive(Default)]
 struct Heard {
     text: String,
+    /// How many bytes of words, with those of reasoning.
+    bytes: usize,
     /// About how many tokens of reasoning.
     reasoning: u64,
     model: bool,
@@ -142,7 +146,8 @@ impl Listener<'_> {
                 return Err(trouble::told_in_stream(self.server, self.key, error));
             }
             ended |= chunk.form == Form::Whole;
-            let says_something = chunk.says_something();
+            let ends_it = chunk.finish.is_some() && self.heard.finish.is_none();
+            let says_something = ends_it || chunk.says_something();
             self.take(chunk).await?;
             if says_something {
                 heard_at = Instant::now();
@@ -160,6 +165,7 @@ impl Listener<'_> {
             let named = chunk.model.as_deref().map(|name| trouble::told(file_name(name), self.key));
             self.tell(AgentEvent::Model(named.unwrap_or_else(|| self.config.model.clone()))).await;
         }
+        self.heard.bytes += chunk.text.len() + chunk.reasoning.len();
         if !chunk.reasoning.is_empty() {
             self.heard.reasoning += tokens_of(&chunk.reasoning);
             self.tell(AgentEvent::Reasoning(chunk.reasoning)).await;
@@ -167,6 +173,13 @@ impl Listener<'_> {
         if !chunk.text.is_empty() {
             self.heard.text.push_str(&chunk.text);
             self.tell(AgentEvent::Text(chunk.text)).await;
+        }
+        if self.heard.bytes > MOST_BYTES {
+            let most = MOST_BYTES / 1024 / 1024;
+            return Err(Trouble::Lasting(format!(
+                "{} sent an answer that does not end: {most} MiB of words are the most",
+                self.server
+            )));
         }
         self.heard.finish = chunk.finish.or(self.heard.finish.take());
         self.heard.usage = chunk.usage.or(self.heard.usage);
@@ -221,6 +234,13 @@ mod tests {
 
     /// How an answer ends whose pieces come a minute apart, where two are the stall time-out.
     async fn listen(pieces: impl Iterator<Item = &str> + Send) -> (Result<String, Trouble>, String) {
+        listen_each(Duration::from_secs(60), pieces).await
+    }
+
+    async fn listen_each(
+        pause: Duration,
+        pieces: impl Iterator<Item = &str> + Send,
+    ) -> (Result<String, Trouble>, String) {
         let mut config = Config::default().agent.openai;
         config.stall_timeout = Duration::from_secs(120);
         let server = Server::parse(&config.section, "http://localhost/v1").unwrap();
@@ -233,7 +253,7 @@ mod tests {
             heard: Heard::default(),
         };
         let events = stream::iter(pieces).then(|data| async move {
-            tokio::time::sleep(Duration::from_secs(60)).await;
+            tokio::time::sleep(pause).await;
             Ok(Event { data: data.to_owned(), ..Event::default() })
         });
         let end = listener.listen(Box::pin(events)).await;
@@ -265,8 +285,26 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn an_answer_whose_words_do_not_end_is_given_up() {
+        let long = "a".repeat(1024 * 1024);
+        for kind in ["content", "reasoning"] {
+            let piece = format!(r#"{{"choices":[{{"delta":{{"{kind}":"{long}"}}}}]}}"#);
+            let (end, text) = listen(std::iter::repeat(piece.as_str())).await;
+            let why = end.unwrap_err().why();
+            assert!(why.contains("does not end: 4 MiB of words are the most"), "{why}");
+            assert!(text.len() <= MOST_BYTES + long.len());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_whole_answer_waits_for_no_server_that_does_not_close_it() {
         let (end, text) = listen([WORD, STOP].into_iter().chain(std::iter::repeat(EMPTY))).await;
         assert_eq!((end, text.as_str()), (Ok("stop".to_owned()), "a"));
+        let usage = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}"#;
+        for again in [STOP, usage] {
+            let pieces = [WORD, STOP].into_iter().chain(std::iter::repeat(again));
+            let (end, text) = listen_each(Duration::from_secs(1), pieces).await;
+            assert_eq!((end, text.as_str()), (Ok("stop".to_owned()), "a"), "{again}");
+        }
     }
 }

@@ -50,19 +50,17 @@ pub(super) struct ServerError {
 }
 
 impl Chunk {
-    /// Whether there is anything of an answer in it.
+    /// Whether there is anything of an answer in it but its end.
     pub(super) fn says_something(&self) -> bool {
         let of_a_call = |part: &Fragment| part.name.is_some() || !part.arguments.is_empty();
-        !self.text.is_empty()
-            || !self.reasoning.is_empty()
-            || self.finish.is_some()
-            || self.calls.iter().any(of_a_call)
+        !self.text.is_empty() || !self.reasoning.is_empty() || self.calls.iter().any(of_a_call)
     }
 }
 
 /// Reads a JSON text, with a mark for each half of a character; none where it is no JSON.
 pub(super) fn read(text: &str) -> Option<Chunk> {
     let value: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&mend(text))).ok()?;
+    let value = only(&value);
     let choice = &value["choices"][0];
     let (said, form) = match (&choice["delta"], &choice["message"]) {
         (Value::Object(_), _) | (_, Value::Null) => (&choice["delta"], Form::Piece),
@@ -79,13 +77,22 @@ pub(super) fn read(text: &str) -> Option<Chunk> {
         finish: filled(&choice["finish_reason"]),
         usage: usage(&value["usage"]),
         model: filled(&value["model"]),
-        error: error(&value),
+        error: error(value),
         form,
     })
 }
 
+/// A value, or the one in a list: so some servers tell a failure.
+fn only(value: &Value) -> &Value {
+    match value {
+        Value::Array(values) => values.first().unwrap_or(value),
+        value => value,
+    }
+}
+
 /// Reads the failure in a JSON value, in any of the shapes that servers give it.
 pub(super) fn error(value: &Value) -> Option<ServerError> {
+    let value = only(value);
     let error = &value["error"];
     match error {
         Value::Object(_) => {
@@ -97,6 +104,13 @@ pub(super) fn error(value: &Value) -> Option<ServerError> {
         }
         Value::String(message) if !message.is_empty() => {
             Some(ServerError { message: message.clone(), window: window(message), ..ServerError::default() })
+        }
+        // Some servers send the failure itself.
+        _ if value["object"] == "error" || value["type"] == "error" => {
+            let message = filled(&value["message"])?;
+            let code = [&value["code"], &value["type"]].into_iter().find_map(filled).unwrap_or_default();
+            let window = window(&message);
+            Some(ServerError { message, code, window })
         }
         _ => None,
     }
@@ -295,6 +309,8 @@ mod tests {
             (r#"{"error":{"code":503}}"#, "503", "503"),
             (r#"{"error":"m"}"#, "m", ""),
             (r#"{"error":{}}"#, "{}", ""),
+            (r#"[{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}]"#, "m", "400"),
+            (r#"{"object":"error","message":"m","type":"BadRequestError","code":400}"#, "m", "400"),
         ] {
             let expected = ServerError { message: message.to_owned(), code: code.to_owned(), window: None };
             assert_eq!(read(json).unwrap().error, Some(expected), "{json}");

@@ -95,7 +95,7 @@ impl<B> Reader<B> {
             self.begun.drain(..self.begun.len() - self.begun.trim_start_matches(BLANK).len());
             self.kind = match self.begun.chars().next() {
                 None => Kind::Unknown,
-                Some('{') => Kind::Document,
+                Some('{' | '[') => Kind::Document,
                 Some('<') => return Err(Broken::WebPage),
                 Some(_) => Kind::Events,
             };

@@ -166,6 +166,9 @@ impl Connection {
         loop {
             let (why, asked) = match self.ask(body, key, output).await {
                 Ok(answer) => return Ok(answer),
+                Err(Trouble::Passing { why, wait: Some(wait) }) if wait > retry::LONGEST_ASKED => {
+                    return Err(trouble::asks_for_patience(&why, wait));
+                }
                 Err(Trouble::Passing { why, wait }) => (why, wait),
                 Err(trouble) => return Err(trouble),
             };

@@ -212,11 +212,32 @@ impl Steps<'_> {
     }
 }
 
-/// What cut an answer, by the server's word; none where the model ended it itself.
-pub(super) fn cut(finish: &str) -> Option<&'static str> {
-    match finish {
-        "length" => Some("the model came to its limit of tokens"),
-        "content_filter" => Some("the server's filter stopped the model"),
-        _ => None,
+/// What cut an answer, by the server's word; none where that is one of those for an answer that the model ended itself.
+pub(super) fn cut(finish: &str) -> Option<String> {
+    match finish.trim().to_ascii_lowercase().as_str() {
+        "stop" | "tool_calls" | "function_call" | "tool_use" | "end_turn" | "stop_sequence" | "eos"
+        | "eos_token" | "complete" => None,
+        "length" | "max_tokens" | "model_length" => Some("the model came to its limit of tokens".to_owned()),
+        "content_filter" => Some("the server's filter stopped the model".to_owned()),
+        _ => Some(format!("the server ended the answer for {:?}", excerpt(finish))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_as_the_models_own_end_is_a_whole_answer() {
+        for whole in ["stop", "tool_calls", "function_call", "STOP", "eos_token", "end_turn"] {
+            assert_eq!(cut(whole), None, "{whole}");
+        }
+        for limit in ["length", "max_tokens", "MAX_TOKENS", "model_length"] {
+            assert!(cut(limit).is_some_and(|cut| cut.contains("limit of tokens")), "{limit}");
+        }
+        for other in ["error", "network_error", "insufficient_system_resource", "abort", "7"] {
+            let expected = format!("the server ended the answer for {other:?}");
+            assert_eq!(cut(other), Some(expected));
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::{Duration, SystemTime};
 
+use chrono::TimeDelta;
 use reqwest::header::{LOCATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::timeout;
@@ -14,6 +15,7 @@ use super::server::Server;
 use crate::agent::AgentError;
 use crate::config::{OpenAiConfig, Secrets};
 use crate::domain::event::excerpt_of;
+use crate::domain::took::took;
 
 const SHOWN_CHARS: usize = 300;
 const READ_BYTES: usize = 64 * 1024;
@@ -97,6 +99,15 @@ pub(super) fn says_nothing(server: &Server, config: &OpenAiConfig, patience: Dur
         "{server} sent signs of life for {} s and nothing of an answer (ten times {})",
         patience.as_secs_f64(),
         config.section.setting("stall_timeout_seconds")
+    ))
+}
+
+/// A server that asks for a longer pause than a turn makes: an earlier try would be refused as well.
+pub(super) fn asks_for_patience(why: &str, wait: Duration) -> Trouble {
+    Trouble::Lasting(format!(
+        "{why}; it can be asked again in {} (a turn waits {} s at most)",
+        took(TimeDelta::from_std(wait).unwrap_or(TimeDelta::MAX)),
+        retry::LONGEST_ASKED.as_secs()
     ))
 }
 

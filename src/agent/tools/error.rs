@@ -40,7 +40,9 @@ pub(in crate::agent) enum ToolError {
         workdir: PathBuf,
     },
     /// The file belongs to the engine and holds what no model may see.
-    #[error("{path} is not opened: it belongs to the settings, the store or the keys of the engine")]
+    #[error(
+        "{path} is not opened: it belongs to the settings, the tasks, the store or the keys of the engine"
+    )]
     Secret {
         /// The file.
         path: String,

@@ -9,8 +9,7 @@ use super::tool::{Does, Kind, Need, Parameter, Tool};
 use super::{ToolError, typed};
 use crate::agent::{SessionContext, Turn};
 use crate::config::ToolName;
-use crate::domain::cron::{Definition, Fault, JobId, set_field};
-use crate::domain::id::ChatType;
+use crate::domain::cron::{Definition, Fault, JobId, no_task_by, set_field};
 
 pub(super) const TOOL: Tool = Tool {
     name: ToolName::ScheduleTask,
@@ -59,14 +58,10 @@ struct Arguments {
     skills: Option<String>,
 }
 
-/// The task that a call would make; its id is made by whoever makes the task. A scheduled task makes none: one that
-/// makes others, at each of its times, would have no end.
+/// The task that a call would make; its id is made by whoever makes the task.
 pub(super) fn task(arguments: &Value, session: &SessionContext) -> Result<Definition, ToolError> {
-    if session.key.parts().chat_type == ChatType::Job {
-        return Err(ToolError::NotAllowed(
-            "not done: a scheduled task can't make scheduled tasks; say in the answer what should be scheduled"
-                .to_owned(),
-        ));
+    if let Some(why) = no_task_by(session.key.parts().chat_type) {
+        return Err(ToolError::NotScheduled(why.to_owned()));
     }
     let wrong = |fault: Fault| {
         let field = if fault.field == "deliver_to" { "deliver".to_owned() } else { fault.field.clone() };

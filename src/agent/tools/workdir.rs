@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::ToolError;
+use crate::config::engines_own;
 
 /// The folders and files that decide what a tool may open.
 #[derive(Debug, Clone)]
@@ -25,6 +26,7 @@ pub(crate) struct Places {
 pub(super) struct Workdir {
     root: PathBuf,
     home: Option<PathBuf>,
+    engines: Vec<PathBuf>,
     key_files: Vec<PathBuf>,
 }
 
@@ -34,9 +36,13 @@ impl Workdir {
         let root = fs::canonicalize(&places.workdir)
             .map_err(|source| ToolError::NoWorkdir { path: places.workdir.clone(), source })?;
         let real = |path: &Path| fs::canonicalize(path).ok();
+        let home = real(&places.home);
+        let own = engines_own(home.as_deref().unwrap_or(&places.home));
         Ok(Self {
             root,
-            home: real(&places.home),
+            home,
+            // By its name too: what is not there yet is the engine's to make.
+            engines: own.iter().filter_map(|own| real(own)).chain(own.clone()).collect(),
             key_files: places.key_files.iter().filter_map(|file| real(file)).collect(),
         })
     }
@@ -104,11 +110,10 @@ impl Workdir {
         own || key || name.starts_with(".env")
     }
 
-    /// Whether a found file belongs to a running engine, which would be put out by another one in its place.
+    /// Whether a found file is one that the engine goes by, as its scheduled tasks and their scripts, or that only it
+    /// writes. A tool that could write it would do what its own settings forbid.
     pub(super) fn is_engines(&self, found: &Path) -> bool {
-        const OWN: [&str; 3] = ["gateway.lock", ".clean_shutdown", "control.sock"];
-        let inner = self.home.as_deref().and_then(|home| found.strip_prefix(home).ok());
-        inner.is_some_and(|inner| OWN.iter().any(|own| inner == Path::new(own)))
+        self.engines.iter().any(|own| found.starts_with(own))
     }
 }
 

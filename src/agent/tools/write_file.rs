@@ -201,13 +201,13 @@ mod tests {
             for path in ["project/src", "project/home", "outside"] {
                 fs::create_dir_all(folder.path().join(path)).unwrap();
             }
-            let places = Places {
-                workdir: folder.path().join("project"),
-                home: folder.path().join("project/home"),
-                key_files: Vec::new(),
-            };
-            let workdir = Workdir::open(&places).unwrap();
+            let workdir = Self::open(&folder);
             Self { folder, workdir }
+        }
+
+        fn open(folder: &tempfile::TempDir) -> Workdir {
+            let (workdir, home) = (folder.path().join("project"), folder.path().join("project/home"));
+            Workdir::open(&Places { workdir, home, key_files: Vec::new() }).unwrap()
         }
 
         fn path(&self, path: &str) -> PathBuf {
@@ -289,14 +289,34 @@ mod tests {
 
     #[test]
     fn what_belongs_to_the_engine_is_not_written() {
-        let stage = Stage::new();
-        for path in
-            ["config.toml", "state.db", "state.db-wal", "gateway.lock", ".clean_shutdown", "a.key", ".env"]
-        {
-            let refused = stage.write(&format!("home/{path}"), "x").unwrap_err();
+        let mut stage = Stage::new();
+        fs::write(stage.path("tasks.json"), "").unwrap();
+        symlink(stage.path("tasks.json"), stage.path("home/jobs.json")).unwrap();
+        stage.workdir = Stage::open(&stage.folder);
+        for path in [
+            "home/config.toml",
+            "home/state.db",
+            "home/state.db-wal",
+            "home/gateway.lock",
+            "home/.clean_shutdown",
+            "home/control.sock",
+            "home/jobs.json",
+            "home/jobs.json/x",
+            "home/keymap.toml",
+            "home/scripts/x.sh",
+            "home/scripts/a/x.sh",
+            "home/run/x",
+            "home/logs/x",
+            "home/output/news/x.md",
+            "home/background/x",
+            "home/a.key",
+            "home/.env",
+            "tasks.json",
+        ] {
+            let refused = stage.write(path, "x").unwrap_err();
             assert!(refused.contains("belongs to"), "{path}: {refused}");
         }
-        assert!(stage.names("home").is_empty());
+        assert_eq!(stage.names("home"), ["jobs.json"]);
         stage.write("home/notes.md", "x").unwrap();
     }
 

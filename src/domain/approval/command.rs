@@ -1,6 +1,8 @@
 //! Shell commands, as far as it must be known whether one is a single simple command. Where there is
 //! doubt it is not.
 
+use super::programs::{BY_SUBCOMMAND, OVERWRITE, RUN_OTHERS, name};
+
 /// Why a command is not known to be a single simple one, or must be asked about each time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotSimple {
@@ -28,84 +30,23 @@ pub enum NotSimple {
     /// Its program runs other programs.
     #[error("{0} runs whatever it is given")]
     RunsOthers(String),
-    /// Its program takes things away.
-    #[error("{0} takes away whatever it is given")]
-    TakesAway(String),
+    /// Its program takes things away, or puts others in their place.
+    #[error("{0} deletes or overwrites whatever it is given")]
+    Overwrites(String),
+    /// What it does is not told by its first two words.
+    #[error("its second word is an option, so how it begins does not tell what it does")]
+    Option,
+    /// Its program does many things.
+    #[error("all of {0} would be allowed")]
+    NoSubcommand(String),
 }
 
-/// Programs that run what their arguments say.
-const RUN_OTHERS: &[&str] = &[
-    ".",
-    "awk",
-    "bash",
-    "builtin",
-    "bun",
-    "busybox",
-    "chroot",
-    "command",
-    "csh",
-    "dash",
-    "deno",
-    "doas",
-    "env",
-    "eval",
-    "exec",
-    "expect",
-    "find",
-    "fish",
-    "flock",
-    "gawk",
-    "ionice",
-    "ksh",
-    "lua",
-    "make",
-    "mawk",
-    "nice",
-    "node",
-    "nohup",
-    "npx",
-    "nsenter",
-    "parallel",
-    "perl",
-    "php",
-    "python",
-    "python2",
-    "python3",
-    "ruby",
-    "script",
-    "sed",
-    "setsid",
-    "sh",
-    "source",
-    "ssh",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "tcsh",
-    "time",
-    "timeout",
-    "tmux",
-    "unshare",
-    "uvx",
-    "vi",
-    "vim",
-    "watch",
-    "xargs",
-    "zsh",
-];
-/// Programs that delete, end or overwrite.
-const TAKE_AWAY: &[&str] = &[
-    "dd", "kill", "killall", "mkfs", "mv", "pkill", "reboot", "rm", "rmdir", "shred", "shutdown", "truncate",
-];
-
-/// The beginning that `always` would allow: the program, with its subcommand where the second word looks
-/// like one.
+/// The beginning that `always` would allow: the program with its subcommand, or the program alone where its second
+/// word is neither a subcommand nor an option.
 ///
 /// # Errors
 ///
-/// The command is not a single simple one, or its program could do anything.
+/// The command is not a single simple one, or what begins so could do anything.
 pub fn prefix(command: &str) -> Result<String, NotSimple> {
     let words = words(command)?;
     let program = *words.first().ok_or(NotSimple::Empty)?;
@@ -113,16 +54,22 @@ pub fn prefix(command: &str) -> Result<String, NotSimple> {
     if !program.chars().all(plain) {
         return Err(NotSimple::Program);
     }
-    let name = program.rsplit('/').next().unwrap_or(program);
-    if RUN_OTHERS.contains(&name) {
-        return Err(NotSimple::RunsOthers(name.to_owned()));
+    let name = name(program);
+    let second = words.get(1).copied();
+    let known = [Some(name.to_owned()), second.map(|second| format!("{name} {second}"))];
+    for known in known.into_iter().flatten() {
+        if RUN_OTHERS.contains(&known.as_str()) {
+            return Err(NotSimple::RunsOthers(known));
+        }
+        if OVERWRITE.contains(&known.as_str()) {
+            return Err(NotSimple::Overwrites(known));
+        }
     }
-    if TAKE_AWAY.contains(&name) {
-        return Err(NotSimple::TakesAway(name.to_owned()));
-    }
-    match words.get(1).filter(|word| is_subcommand(word)) {
-        Some(subcommand) => Ok(format!("{program} {subcommand}")),
-        None => Ok(program.to_owned()),
+    match second {
+        Some(word) if word.trim_start_matches(['"', '\'']).starts_with('-') => Err(NotSimple::Option),
+        Some(subcommand) if is_subcommand(subcommand) => Ok(format!("{program} {subcommand}")),
+        _ if BY_SUBCOMMAND.contains(&name) => Err(NotSimple::NoSubcommand(name.to_owned())),
+        _ => Ok(program.to_owned()),
     }
 }
 
@@ -136,7 +83,8 @@ pub fn begins_with(command: &str, prefix: &str) -> bool {
 
 /// The words of a single simple command, quotes and all.
 fn words(command: &str) -> Result<Vec<&str>, NotSimple> {
-    for c in command.trim().chars() {
+    let command = command.trim_matches([' ', '\n']);
+    for c in command.chars() {
         match c {
             '\n' | '\r' | ';' | '&' | '|' | '(' | ')' => return Err(NotSimple::Several),
             '$' | '`' => return Err(NotSimple::Substitution),
@@ -169,9 +117,13 @@ mod tests {
         let offered = [
             ("git log --oneline v0.8..HEAD", "git log"),
             ("  cargo test -- 'a b' ", "cargo test"),
-            ("ls -la src", "ls"),
+            ("git log\n", "git log"),
+            ("ls src -la", "ls src"),
+            ("ls ./src -la", "ls"),
             ("./deploy.sh staging", "./deploy.sh staging"),
             ("cat Cargo.toml", "cat"),
+            ("uptime", "uptime"),
+            ("npm run build", "npm run"),
         ];
         for (command, expected) in offered {
             assert_eq!(prefix(command).as_deref(), Ok(expected), "{command}");
@@ -185,6 +137,7 @@ mod tests {
             ("a & b", NotSimple::Several),
             ("a\nb", NotSimple::Several),
             ("a\rb", NotSimple::Several),
+            ("a b\r", NotSimple::Several),
             ("(a)", NotSimple::Several),
             ("a $(b)", NotSimple::Substitution),
             ("a `b`", NotSimple::Substitution),
@@ -193,16 +146,56 @@ mod tests {
             ("a <b", NotSimple::Redirection),
             ("a \\x", NotSimple::Escape),
             ("a\tb", NotSimple::Escape),
+            ("a b\u{a0}", NotSimple::Escape),
             ("a\u{1b}[2Jb", NotSimple::Escape),
             ("X=1 a", NotSimple::Assignment),
             ("'g'it log", NotSimple::Program),
             ("{a,b}", NotSimple::Program),
-            ("sudo reboot", NotSimple::RunsOthers("sudo".to_owned())),
-            ("/usr/bin/python3 x.py", NotSimple::RunsOthers("python3".to_owned())),
-            ("rm -rf build", NotSimple::TakesAway("rm".to_owned())),
+            ("git -C d log", NotSimple::Option),
+            ("git '-c' alias.x=!sh x", NotSimple::Option),
+            ("ls -la src", NotSimple::Option),
+            ("git", NotSimple::NoSubcommand("git".to_owned())),
+            ("git 'log'", NotSimple::NoSubcommand("git".to_owned())),
+            ("pip3 ./package", NotSimple::NoSubcommand("pip".to_owned())),
         ];
         for (command, why) in refused {
             assert_eq!(prefix(command), Err(why), "{command:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_could_do_anything_is_known_by_any_of_its_names() {
+        for (command, known) in [
+            ("sudo reboot", "sudo"),
+            ("/usr/bin/python3 x.py", "python"),
+            ("python3.12 x.py", "python"),
+            ("python2 x.py", "python"),
+            ("pypy3 x.py", "pypy"),
+            ("perl5.36 x.pl", "perl"),
+            ("lua5.4 x.lua", "lua"),
+            ("tclsh8.6 x.tcl", "tclsh"),
+            ("nodejs x.js", "nodejs"),
+            ("vim.tiny x", "vim"),
+            ("nvim x", "nvim"),
+            (". x", "."),
+            ("tar xf a.tar", "tar"),
+            ("rsync a b", "rsync"),
+            ("docker ps", "docker"),
+            ("sqlite3 x.db", "sqlite"),
+            ("git config core.pager x", "git config"),
+            ("/usr/bin/git bisect run x", "git bisect"),
+            ("npm exec x", "npm exec"),
+        ] {
+            assert_eq!(prefix(command), Err(NotSimple::RunsOthers(known.to_owned())), "{command:?}");
+        }
+        for (command, known) in [
+            ("rm -rf build", "rm"),
+            ("tee x", "tee"),
+            ("mkfs.ext4 x", "mkfs"),
+            ("cp a b", "cp"),
+            ("git clean -fdx", "git clean"),
+        ] {
+            assert_eq!(prefix(command), Err(NotSimple::Overwrites(known.to_owned())), "{command:?}");
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod command;
 mod policy;
+mod programs;
 
 use serde::{Deserialize, Serialize};
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fault, JobId, Target};
 use crate::domain::Time;
 use crate::domain::agent::AgentName;
+use crate::domain::id::ChatType;
 use crate::domain::schedule::{Part, Schedule, parse_zone};
 
 /// A job as its author wrote it: plain values, each of the right kind, not yet checked against the rules.
@@ -56,6 +57,13 @@ pub struct Definition {
     pub timeout_minutes: Option<u32>,
     /// Which session its runs have.
     pub session: SessionMode,
+}
+
+/// Why an agent in such a conversation makes no scheduled task; none where it may. A task that makes others, at each of
+/// its times, would have no end.
+pub fn no_task_by(asker: ChatType) -> Option<&'static str> {
+    (asker == ChatType::Job)
+        .then_some("a scheduled task can't make scheduled tasks; say in the answer what should be scheduled")
 }
 
 impl Definition {

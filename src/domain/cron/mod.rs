@@ -30,6 +30,6 @@ pub use execution::{
 pub use fault::Fault;
 pub use fields::{FIELDS, Field, set_field};
 pub use id::{JobId, JobIdError};
-pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError};
+pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError, no_task_by};
 pub use standing::{COMPLETED_SHOWN, Change, FLAGGED_FROM, JobStanding, OpenRuns, Paused, Said};
 pub use target::{ALL, CONSOLE, LOCAL, ORIGIN, Target, TargetError};

@@ -20,7 +20,7 @@ use super::damage::{LogDamage, Lost};
 use super::id::{ApprovalId, ItemId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId};
 use super::marker::{Clearing, Marker, ResumeReason};
 use super::queue::{Ack, BusyMode, Lane};
-use super::recovery::{AfterStop, LastExit};
+use super::recovery::{AfterStop, Closed, LastExit};
 use super::reset::{ResetReason, ToldBlock};
 use super::session::{EndReason, Hold, HoldReason};
 use super::turn::{Outcome, StopCause};
@@ -134,12 +134,15 @@ pub enum EventKind {
         /// Whether it ended with an answer; if not, it is not tried again by itself before the next start.
         answered: bool,
     },
-    /// Tool calls without a result were closed: nobody knows what they did.
+    /// Tool calls without a result were closed.
     CallsClosed {
         /// Their turn.
         turn: TurnId,
         /// How many.
         calls: usize,
+        /// As what.
+        #[serde(default)]
+        closed: Closed,
     },
     /// A child process had outlived its engine.
     LeftoverFound {
@@ -637,8 +640,8 @@ impl EventKind {
             Self::ResumeEnded { turn, answered: false } => {
                 format!("the resume failed with turn {turn}; /continue or the next start tries again")
             }
-            Self::CallsClosed { turn, calls } => {
-                format!("{} of turn {turn} closed: interrupted, effect unknown", count(*calls, "tool call"))
+            Self::CallsClosed { turn, calls, closed } => {
+                format!("{} of turn {turn} closed: {}", count(*calls, "tool call"), closed.words())
             }
             Self::LeftoverFound { turn, program, group, failure: None } => {
                 format!("{program} of turn {turn} had outlived its engine: process group {group} was killed")

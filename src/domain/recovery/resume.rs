@@ -2,12 +2,41 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::age;
 use crate::domain::Time;
 use crate::domain::marker::{ResumePending, ResumeReason};
 
 /// The result that is recorded for a tool call that has none. The call itself is never made again by us.
 pub const EFFECT_UNKNOWN: &str = "interrupted, effect unknown";
+
+/// As what the tool calls are closed that have no result at the end of their turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Closed {
+    /// Nobody knows what they did.
+    #[default]
+    EffectUnknown,
+    /// They did nothing: each still waited for a person's answer.
+    NotDone,
+}
+
+impl Closed {
+    /// Judges the calls of a turn by its questions that wait: each is asked for a call that is kept and has not begun
+    /// to act, so as many as there are calls leave none that could have.
+    pub fn of(calls: usize, questions: usize) -> Self {
+        if questions >= calls { Self::NotDone } else { Self::EffectUnknown }
+    }
+
+    /// The result that is recorded for each.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::EffectUnknown => EFFECT_UNKNOWN,
+            Self::NotDone => "not done: nobody had answered yet whether it may be",
+        }
+    }
+}
 
 /// The note of a message whose turn was cut and whose resume was answered.
 pub const ANSWERED_BY_RESUME: &str = "cut off, then answered by a resume";

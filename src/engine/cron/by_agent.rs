@@ -7,18 +7,19 @@ use super::slash::{find, new_id};
 use crate::agent::NewJob;
 use crate::config::Secrets;
 use crate::domain::api::{JobCommand, JobDetail, Reply};
-use crate::domain::cron::{Definition, JobEvent, JobId};
+use crate::domain::cron::{Definition, JobEvent, JobId, no_task_by};
 use crate::domain::event::EventKind;
 use crate::domain::id::{SessionId, TurnId};
 use crate::domain::queue::Refusal;
 use crate::engine::shared::Shared;
+use crate::engine::slash::read;
 
 /// So many slots the agent is told.
 const SLOTS: usize = 3;
 
 /// Makes a task for a turn's agent, and answers it.
 pub(in crate::engine) async fn make(shared: Arc<Shared>, session: SessionId, turn: TurnId, new: NewJob) {
-    let made = match saved(&shared, new.what.clone()).await {
+    let made = match saved(&shared, &session, new.what.clone()).await {
         Ok(job) => {
             note(&shared, session, turn, job.clone()).await;
             Ok(told(&shared, job).await)
@@ -28,7 +29,12 @@ pub(in crate::engine) async fn make(shared: Arc<Shared>, session: SessionId, tur
     new.answer(made);
 }
 
-async fn saved(shared: &Arc<Shared>, definition: Definition) -> Result<JobId, Refusal> {
+async fn saved(shared: &Arc<Shared>, session: &SessionId, definition: Definition) -> Result<JobId, Refusal> {
+    let of = session.clone();
+    let row = read(shared, move |queries| queries.session(&of)).await?;
+    if let Some(why) = row.and_then(|row| no_task_by(row.session.key.parts().chat_type)) {
+        return Err(Refusal::NothingTo(why.to_owned()));
+    }
     // With the key hidden it would be another task than the one that was meant.
     if Secrets::known().stand_in(&definition) {
         return Err(Refusal::NothingTo(

@@ -16,8 +16,8 @@ use crate::domain::id::{ChatType, ItemId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::marker::{Clearing, Marker, ResumeReason, SuspendReason};
 use crate::domain::queue::{Gate, ItemState, Source};
 use crate::domain::recovery::{
-    ANSWERED_BY_RESUME, After, BootGuard, EFFECT_UNKNOWN, Facts, LastExit, LastRun, NewestTurn, Owed, Plan,
-    Start, Verdict, last_exit, plan, resume_line, resume_message, room,
+    ANSWERED_BY_RESUME, After, BootGuard, Closed, Facts, LastExit, LastRun, NewestTurn, Owed, Plan, Start,
+    Verdict, last_exit, plan, resume_line, resume_message, room,
 };
 use crate::domain::session::{Hold, HoldReason, SessionState};
 use crate::domain::turn::{Outcome, StopCause};
@@ -399,16 +399,28 @@ impl Tx<'_> {
     }
 
     /// Closes the calls of a turn that have no result: they may have run, and are never made again.
-    pub(super) fn close_calls(&mut self, standing: &mut Standing, turn: TurnId, at: Time) -> Result<()> {
-        let calls = self.execute(
-            "UPDATE messages SET ok = 0, text = ?2, result_at = ?3
-             WHERE turn = ?1 AND role = 'tool' AND result_at IS NULL",
-            (turn, EFFECT_UNKNOWN, Millis(at)),
+    pub(super) fn close_calls(
+        &mut self,
+        standing: &mut Standing,
+        turn: TurnId,
+        questions: usize,
+        at: Time,
+    ) -> Result<()> {
+        let calls = self.only(
+            "SELECT count(*) FROM messages WHERE turn = ?1 AND role = 'tool' AND result_at IS NULL",
+            (turn,),
+            |row| row.get(0),
         )?;
         if calls == 0 {
             return Ok(());
         }
-        self.tell_of(standing, EventKind::CallsClosed { turn, calls }, at).map(|_| ())
+        let closed = Closed::of(calls, questions);
+        self.execute(
+            "UPDATE messages SET ok = 0, text = ?2, result_at = ?3
+             WHERE turn = ?1 AND role = 'tool' AND result_at IS NULL",
+            (turn, closed.words(), Millis(at)),
+        )?;
+        self.tell_of(standing, EventKind::CallsClosed { turn, calls, closed }, at).map(|_| ())
     }
 
     /// Marks what runs before a stop waits for it: a crash during the drain then finds it marked.

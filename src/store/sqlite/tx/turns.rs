@@ -173,9 +173,10 @@ impl Tx<'_> {
         model: Option<&str>,
         at: Time,
     ) -> Result<()> {
+        let questions = standing.asks;
         self.cancel_approvals(standing, running.turn, "the turn has ended", at)?;
         if *outcome != Outcome::Done {
-            self.close_calls(standing, running.turn, at)?;
+            self.close_calls(standing, running.turn, questions, at)?;
             self.add_message(standing, &NewRow::of(running.turn, "ended", at))?;
         }
         let kind = EventKind::TurnEnded { turn: running.turn, item: running.item, outcome: outcome.clone() };
