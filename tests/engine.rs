@@ -1068,7 +1068,10 @@ async fn a_child_that_outlived_its_engine_is_killed_before_the_next_one_begins_a
     let told = next.log().await.into_iter().find(|line| line.contains("outlived")).expect("nothing was told");
     assert_eq!(
         told,
-        format!("scripted of turn 1 had outlived its engine: process group {} was killed", ours.id())
+        format!(
+            "scripted of turn 1 had outlived its engine: process group {} was killed, with what had left it",
+            ours.id()
+        )
     );
     next.agent.next_turn().await.answer("went on").await;
     next.turn_ended().await;

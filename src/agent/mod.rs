@@ -59,7 +59,7 @@ pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
 /// Where a setting that the backend needs is missing or can't be used.
 pub fn build(config: &AgentConfig, keys: &Keys, home: &Path) -> Result<Arc<dyn Backend>, BuildError> {
     match config.backend {
-        BackendKind::Practice => Ok(Arc::new(practice::Practice)),
+        BackendKind::Practice => Ok(Arc::new(practice::Practice::new(config))),
         BackendKind::Acp => Ok(Arc::new(acp::AcpBackend::new(config, keys, home)?)),
         BackendKind::Command => Ok(Arc::new(command::CommandBackend::new(config, keys, home)?)),
         BackendKind::OpenAi => Ok(Arc::new(openai::OpenAiBackend::new(config, keys, home)?)),

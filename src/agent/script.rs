@@ -84,7 +84,11 @@ pub async fn run_script(
     on_output: impl Fn() + Send + Sync,
     stop: &CancellationToken,
 ) -> Result<ScriptOutput, ScriptError> {
-    let way = way(&call.program).map_err(|error| not_started(&call.program, &error))?;
+    // What stands there may be a pipe.
+    let program = call.program.clone();
+    let way =
+        tokio::task::spawn_blocking(move || way(&program)).await.unwrap_or_else(|error| Err(error.into()));
+    let way = way.map_err(|error| not_started(&call.program, &error))?;
     let mut command = match way {
         Way::Itself => Command::new(&call.program),
         Way::By(interpreter) => {

@@ -379,7 +379,7 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "engine.keep_events_days",
-        "How many days the log's events are kept, and alerts after they were resolved.",
+        "How many days the log's events are kept, alerts after they were resolved and questions after they were settled.",
         Takes::Whole {
             default: 30,
             min: 1,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
+use super::clock::LOOK_AGAIN;
 use super::shared::Shared;
 use crate::agent::AlertCommand;
 use crate::domain::alert::Alert;
@@ -18,8 +19,6 @@ use crate::store::StoreError;
 
 /// So many alerts are looked at together; more come into view as these are told.
 const AT_ONCE: usize = 64;
-/// The wall clock may jump, and a store that failed may work again: it is looked again after this long.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// Whether an event changes which alerts are to be told.
 pub(super) fn concerns(kind: &EventKind) -> bool {

@@ -27,8 +27,6 @@ use crate::domain::event::EventKind;
 use crate::domain::id::{ProcessNumber, SessionId, TurnId};
 use crate::store::{NewBackground, StoreError, Transitions};
 
-/// So many processes are looked at together for outputs that belong to none.
-const ROWS: usize = 10_000;
 /// So many of them are told of one session.
 const OF_A_SESSION: usize = 100;
 /// So much of an output an agent reads at once, and so much it is shown with the end.
@@ -134,7 +132,7 @@ async fn start(
     make_room(shared, session).await;
     let log = shared.settings.background.log(&process);
     let watched = find_watched(&process);
-    if let Err(error) = held.go(&Orders::of(&process, command, log.clone(), &secrets)) {
+    if let Err(error) = held.go(&Orders::of(&process, command, log.clone(), &secrets)).await {
         tracing::warn!(%session, %error, "a background process did not begin");
     }
     let number = process.number;
@@ -352,17 +350,26 @@ pub(super) async fn outliving(shared: &Shared) -> Outliving {
     Outliving::of(&shared.store.read(|queries| queries.live_background()).await.unwrap_or_default())
 }
 
-/// Forgets processes that ended before a time, at most so many, and the outputs of all that are forgotten.
-pub(super) async fn prune(shared: &Shared, before: Time, limit: usize) -> Result<(), StoreError> {
-    shared.store.write(move |store| store.prune_background(before, limit)).await?;
-    sweep(shared, shared.settings.background.folder.clone(), None).await
+/// Takes the outputs of all processes that are forgotten away.
+pub(super) async fn sweep_all(shared: &Shared) -> Result<(), StoreError> {
+    let place = shared.settings.background.folder.clone();
+    let sessions = tokio::task::spawn_blocking(move || sessions_in(&place)).await.unwrap_or_default();
+    for session in sessions {
+        sweep(shared, &session).await?;
+    }
+    Ok(())
+}
+
+/// The sessions that have a folder in a folder.
+fn sessions_in(folder: &Path) -> Vec<SessionId> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Makes the folder of a session's outputs, and takes those away whose processes are forgotten.
 async fn make_room(shared: &Shared, session: &SessionId) {
     let folder = shared.settings.background.folder_of(session);
-    let made = folder.clone();
-    let make = move || fs::DirBuilder::new().recursive(true).mode(0o700).create(made);
+    let make = move || fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     match tokio::task::spawn_blocking(make).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
@@ -370,31 +377,32 @@ async fn make_room(shared: &Shared, session: &SessionId) {
         }
         Err(error) => tracing::error!(%session, %error, "no folder for the output of a background process"),
     }
-    if let Err(error) = sweep(shared, folder, Some(session.clone())).await {
+    if let Err(error) = sweep(shared, session).await {
         tracing::warn!(%session, %error, "old outputs of background processes were not taken away");
     }
 }
 
-/// Takes away what lies in a folder and belongs to no process that is kept, of a session or of all.
+/// Takes away what lies in a session's folder and belongs to no process that is kept.
 ///
 /// What lies there is listed before it is asked which processes there are: a process is kept before anything
 /// of it is written, so nothing of one that begins meanwhile is taken for a leftover.
-async fn sweep(shared: &Shared, folder: PathBuf, of: Option<SessionId>) -> Result<(), StoreError> {
-    let found = tokio::task::spawn_blocking(move || all_in(&folder)).await.unwrap_or_default();
-    let rows = shared.store.read(move |queries| queries.background(of.as_ref(), ROWS)).await?;
-    if rows.len() == ROWS {
-        // Not all of them are known.
-        return Ok(());
-    }
-    let logs = rows.iter().map(|row| shared.settings.background.log(&row.process));
+async fn sweep(shared: &Shared, session: &SessionId) -> Result<(), StoreError> {
+    let folder = shared.settings.background.folder_of(session);
+    let listed = folder.clone();
+    let found = tokio::task::spawn_blocking(move || all_in(&listed)).await.unwrap_or_default();
+    let of = session.clone();
+    let rows = shared.store.read(move |queries| queries.background(Some(&of), usize::MAX)).await?;
     let kept: HashSet<PathBuf> =
-        logs.flat_map(|log| log.parent().map(Path::to_path_buf).into_iter().chain([log])).collect();
+        rows.iter().map(|row| shared.settings.background.log(&row.process)).collect();
     let take_away = move || {
         for path in
             found.iter().filter(|path| !kept.contains(*path) && !kept.contains(&path.with_extension("log")))
         {
             // What can't be taken away now is tried again with the next.
             let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
+        }
+        if kept.is_empty() {
+            let _ = fs::remove_dir(folder);
         }
     };
     let _ = tokio::task::spawn_blocking(take_away).await;

@@ -28,7 +28,7 @@ use crate::domain::recovery::AfterStop;
 use crate::domain::session::HoldReason;
 use crate::domain::turn::{Begun, StopCause};
 use crate::failpoint;
-use crate::store::{Feed, StoreError};
+use crate::store::{Feed, StoreError, Transitions};
 
 /// How long after the drain's end a turn may take to be kept as cut before the engine goes without it.
 const LAST_WRITES: Duration = Duration::from_secs(10);
@@ -518,22 +518,34 @@ impl Conductor {
             {
                 tracing::warn!(%error, "resolved alerts were not forgotten");
             }
-            if let Err(error) = background::prune(&shared, before, PRUNE_AT_ONCE).await {
-                tracing::warn!(%error, "background processes that ended were not forgotten");
-            }
-            loop {
-                let pruned = shared
-                    .store
-                    .write(move |transitions| transitions.prune_events(before, PRUNE_AT_ONCE))
-                    .await;
-                match pruned {
-                    Ok(PRUNE_AT_ONCE) => sleep(Duration::from_millis(50)).await,
-                    Ok(_) => return,
-                    Err(error) => return tracing::warn!(%error, "old events were not deleted"),
+            let (events, approvals, processes) = (
+                prune_all(&shared, move |store, most| store.prune_events(before, most)).await,
+                prune_all(&shared, move |store, most| store.prune_approvals(before, most)).await,
+                prune_all(&shared, move |store, most| store.prune_background(before, most)).await,
+            );
+            for (what, pruned) in [
+                ("old events", events),
+                ("settled questions", approvals),
+                ("background processes that ended", processes),
+                ("outputs of background processes", background::sweep_all(&shared).await),
+            ] {
+                if let Err(error) = pruned {
+                    tracing::warn!(%error, "{what} were not all deleted");
                 }
             }
         });
     }
+}
+
+/// Deletes what is old, so little at once that nobody waits for it.
+async fn prune_all<F>(shared: &Shared, prune: F) -> Result<(), StoreError>
+where
+    F: Fn(&mut dyn Transitions, usize) -> Result<usize, StoreError> + Copy + Send + 'static,
+{
+    while shared.store.write(move |store| prune(store, PRUNE_AT_ONCE)).await? == PRUNE_AT_ONCE {
+        sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
 }
 
 /// Stamps that this engine is alive, one stamp at a time: the next start learns from it when this one

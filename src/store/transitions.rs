@@ -260,6 +260,9 @@ pub trait Transitions: JobTransitions {
     /// Forgets alerts that were resolved before a time; returns how many.
     fn prune_alerts(&mut self, before: Time) -> Result<usize>;
 
+    /// Deletes at most `limit` questions that were settled before a time, the oldest first; returns how many.
+    fn prune_approvals(&mut self, before: Time, limit: usize) -> Result<usize>;
+
     /// Deletes at most `limit` events older than `before`; returns how many.
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize>;
 }

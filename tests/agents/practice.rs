@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use switchboard::agent::background::BackgroundCall;
 use switchboard::agent::{AgentError, AgentEvent, Backend, BackgroundCalls, Doing, Jobs};
 use switchboard::config::BackendKind;
-use switchboard::domain::approval::{Always, Decision};
+use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::id::ItemId;
 use switchboard::domain::marker::ResumeReason;
 use switchboard::domain::recovery::resume_message;
@@ -30,7 +30,7 @@ pub fn tests() -> Vec<Trial> {
         paused("practice_streams_slowly_when_asked", streams_slowly),
         paused("practice_calls_tools_that_really_compute", calls_tools),
         paused("practice_asks_before_it_would_run_a_command_and_runs_nothing", asks_to_run),
-        paused("practice_starts_something_in_the_background_by_the_engine", starts_in_background),
+        paused("practice_starts_something_in_the_background_as_the_settings_say", starts_in_background),
         paused("practice_thinks_before_it_answers", thinks),
         paused("practice_has_a_task_scheduled_only_after_a_persons_word", schedules),
         paused("practice_works_by_a_plan_and_tells_how_far_it_is", works_by_a_plan),
@@ -66,17 +66,41 @@ async fn says_what_it_is() {
 }
 
 async fn starts_in_background() {
-    let (background, mut made) = BackgroundCalls::channel();
-    let mut call = Call::new("start something in the background");
-    call.background = Some(background);
-    let engine = async {
-        let start = made.recv().await.unwrap();
-        assert!(matches!(&start.what, BackgroundCall::Start { command, .. } if command == "sleep 600"));
-        start.answer(Ok("it is number 1".to_owned()));
-    };
-    let backend = practice();
-    let (played, ()) = tokio::join!(call.play(&*backend), engine);
-    assert!(played.text().ends_with("I asked for a command in the background: it is number 1\n"));
+    let no = Decision::Denied { why: None };
+    for (policy, decision, said) in [
+        (Policy::Ask, Some(Decision::Once), "it is number 1"),
+        (Policy::Ask, Some(no), "not done: the operator denied it"),
+        (Policy::Auto, None, "it is number 1"),
+        (Policy::Deny, None, "terminal is forbidden by the operator's settings (agent.approvals.terminal)"),
+    ] {
+        let mut config = config(BackendKind::Practice);
+        config.approvals.terminal = policy;
+        config.openai.max_background = 3;
+        let (background, mut made) = BackgroundCalls::channel();
+        let asked = usize::from(decision.is_some());
+        let (mut call, mut questions) = Call::new("start something in the background").answered_by(decision);
+        call.background = Some(background);
+        let engine = async {
+            while let Some(start) = made.recv().await {
+                assert!(
+                    matches!(&start.what, BackgroundCall::Start { command, most: 3, .. } if command == "sleep 600")
+                );
+                start.answer(Ok("it is number 1".to_owned()));
+            }
+        };
+        let backend = build(&config);
+        let (played, ()) = tokio::join!(call.play(&*backend), engine);
+        assert!(
+            played.text().ends_with(&format!("I asked for a command in the background: {said}\n")),
+            "{}",
+            played.text()
+        );
+        let mut whats = Vec::new();
+        while let Some(question) = questions.recv().await {
+            whats.push(question.what);
+        }
+        assert_eq!(whats, vec!["sleep 600"; asked]);
+    }
 }
 
 async fn asks_to_run() {

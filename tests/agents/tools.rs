@@ -5,7 +5,7 @@ use std::fs;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use switchboard::agent::background::BackgroundCall;
-use switchboard::agent::{AgentError, AgentEvent, BackgroundCalls, Children, Doing, Kept};
+use switchboard::agent::{AgentError, AgentEvent, Approvals, BackgroundCalls, Children, Doing, Kept};
 use switchboard::config::{AgentConfig, BackendKind, Keys, Secrets, ToolName};
 use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::id::{ItemId, ProcessNumber};
@@ -60,6 +60,7 @@ pub fn tests() -> Vec<Trial> {
         real("tools_terminal_in_the_background_is_the_engines_to_start", terminal_in_the_background),
         real("tools_a_question_ends_with_its_turn", question_cancelled),
         real("tools_write_file_asks_with_the_whole_text_and_writes_it", writes_a_file),
+        real("tools_write_file_writes_nothing_over_what_came_while_a_person_was_asked", came_meanwhile),
     ]
 }
 
@@ -495,7 +496,7 @@ async fn endless_calls() {
 }
 
 async fn stops_in_a_call() {
-    let room = Room::with([read_a()]).await;
+    let room = terminal_at_once(&["sleep 161.05"]).await;
     let call = Call::new("hi");
     let cancel = call.cancel.clone();
     let backend = build(&room.config);
@@ -797,4 +798,24 @@ async fn writes_a_file() {
     let made = "src/new.txt was made: 2 lines, 8 bytes".to_owned();
     assert_eq!(told, [(false, denied), (true, made)]);
     assert_eq!(fs::read_to_string(room.folder.path().join("src/new.txt")).unwrap(), "one\ntwo\n");
+}
+
+async fn came_meanwhile() {
+    let arguments = json!({"path": "new.txt", "content": "ours"}).to_string();
+    let mut room = Room::with([calling(&[whole(0, "c-1", "write_file", &arguments)]), hello()]).await;
+    room.config.openai.tools = vec![ToolName::WriteFile];
+    let (approvals, mut asked) = Approvals::channel();
+    let mut call = Call::new("hi");
+    call.approvals = Some(approvals);
+    let file = room.folder.path().join("new.txt");
+    let person = async {
+        let question = asked.recv().await.unwrap();
+        fs::write(&file, "theirs").unwrap();
+        question.answer(Decision::Once);
+    };
+    let backend = build(&room.config);
+    let (played, ()) = tokio::join!(call.play(&*backend), person);
+    let [(_, false, told)] = &results(&played)[..] else { panic!("{:?}", played.events) };
+    assert!(told.contains("was changed while the operator was asked"), "{told}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
 }

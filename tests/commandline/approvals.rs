@@ -194,7 +194,7 @@ fn a_command_of_a_minute_that_is_stopped_leaves_no_process() {
 #[test]
 fn a_command_of_a_minute_whose_engine_is_killed_is_ended_by_the_next_and_its_call_closed_as_unknown() {
     let place = Place::new();
-    let (engine, _model) = at_work(&place, "sleep 160.0822 & sleep 160.0822", "160.0822");
+    let (engine, _model) = at_work(&place, "setsid sleep 160.0822 & sleep 160.0822", "160.0822");
     engine.kill();
     let _next = place.serve(&[]);
     soon(|| (running("160.0822") == 0).then_some(()));

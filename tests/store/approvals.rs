@@ -37,6 +37,27 @@ fn decision(bench: &Bench<'_>, asked: &Approval) -> Option<Decision> {
 }
 
 #[test]
+fn a_question_is_forgotten_some_time_after_it_was_settled_and_never_before() {
+    on_each(|bench| {
+        let (_, turn) = running(bench);
+        let [first, second, open] = [(2, "git push"), (3, "git pull"), (4, "git fetch")]
+            .map(|(at, what)| ask(bench, turn, what, at).unwrap());
+        settle(bench, &second, Ending::Answered(Answer::Once), 10).unwrap();
+        settle(bench, &first, Ending::TimedOut, 11).unwrap();
+        assert_eq!(bench.step(|t| t.prune_approvals(at(10), 9)).unwrap(), 0);
+        assert_eq!(bench.step(|t| t.prune_approvals(at(100), 1)).unwrap(), 1, "the oldest first");
+        assert_eq!(bench.ask(|q| q.approval(first.id)), None);
+        assert_eq!(bench.step(|t| t.prune_approvals(at(100), 9)).unwrap(), 1);
+        assert_eq!(bench.step(|t| t.prune_approvals(at(100), 9)).unwrap(), 0);
+        assert_eq!(decision(bench, &open), None);
+        let refused = settle(bench, &first, Ending::Answered(Answer::Once), 101).unwrap_err().to_string();
+        assert!(refused.contains(&format!("there is no question {}", first.id)), "{refused}");
+        let next = ask(bench, turn, "git tag", 102).unwrap();
+        assert!(next.id > open.id, "no number is given twice");
+    });
+}
+
+#[test]
 fn a_question_makes_its_session_need_a_person_until_it_is_answered() {
     on_each(|bench| {
         let (session, turn) = running(bench);

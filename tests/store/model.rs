@@ -70,6 +70,9 @@ pub(crate) struct Model {
     pub(crate) background: Vec<BackgroundProcess>,
     alerts: BTreeMap<AlertKey, Alert>,
     approvals: Vec<Approval>,
+    /// How many questions were asked so far, and when each that is kept was settled.
+    asked: i64,
+    settled_at: BTreeMap<i64, Time>,
     allowed: Vec<Allowed>,
     pub(crate) jobs: crate::jobs_model::Jobs,
     remembered: Vec<(String, String)>,
@@ -159,6 +162,8 @@ impl Default for Model {
             background: Vec::new(),
             alerts: BTreeMap::new(),
             approvals: Vec::new(),
+            asked: 0,
+            settled_at: BTreeMap::new(),
             allowed: Vec::new(),
             jobs: crate::jobs_model::Jobs::default(),
         }
@@ -185,7 +190,7 @@ impl Model {
     }
 
     pub(crate) fn questions(&self) -> i64 {
-        self.approvals.len() as i64
+        self.asked
     }
 
     pub(crate) fn items(&self) -> &[Item] {
@@ -592,6 +597,7 @@ impl Model {
     fn decided(&mut self, asked: &Approval, decision: &Decision, at: Time) {
         let kept = self.approvals.iter_mut().find(|kept| kept.id == asked.id).unwrap();
         kept.decision = Some(decision.clone());
+        self.settled_at.insert(asked.id.0, at);
         self.tell_decided(asked, decision, at);
     }
 
@@ -1660,7 +1666,7 @@ impl Transitions for Model {
         let kept = self.kept(&session).session.clone();
         let allowed = self.allowed_in(&session);
         let asked = Approval {
-            id: ApprovalId(self.approvals.len() as i64 + 1),
+            id: ApprovalId(self.asked + 1),
             session: session.clone(),
             turn: new.turn,
             question: new.question.clone(),
@@ -1668,9 +1674,13 @@ impl Transitions for Model {
             denies_at: new.denies_at,
             decision: new.question.decided_before(kept.key.parts().chat_type, &allowed),
         };
+        self.asked += 1;
         self.approvals.push(asked.clone());
         match &asked.decision {
-            Some(decision) => self.tell_decided(&asked, decision, at),
+            Some(decision) => {
+                self.settled_at.insert(asked.id.0, at);
+                self.tell_decided(&asked, decision, at);
+            }
             None => {
                 let (approval, line) = (asked.id, asked.question.line());
                 let kind =
@@ -2378,6 +2388,14 @@ impl Transitions for Model {
         let all = self.alerts.len();
         self.alerts.retain(|_, alert| alert.resolved_at.is_none_or(|at| at >= before));
         Ok(all - self.alerts.len())
+    }
+
+    fn prune_approvals(&mut self, before: Time, limit: usize) -> Result<usize> {
+        let old = self.settled_at.iter().filter(|(_, settled)| **settled < before).map(|(id, _)| *id);
+        let old: Vec<i64> = old.take(limit).collect();
+        self.approvals.retain(|asked| !old.contains(&asked.id.0));
+        self.settled_at.retain(|id, _| !old.contains(id));
+        Ok(old.len())
     }
 
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {

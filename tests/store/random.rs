@@ -649,8 +649,10 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
         Op::ResumeJob { job } => store.resume_job(&c.job(*job), now).map(|()| String::new()),
         Op::PruneJobs { keep } => store.prune_jobs(at(c.seconds - 60), *keep).map(|count| count.to_string()),
         Op::Prune { seconds } => {
-            let events = store.prune_events(at(*seconds), 10);
-            events.and_then(|events| Ok(format!("{events} {}", store.prune_alerts(at(*seconds))?)))
+            let (events, approvals) =
+                (store.prune_events(at(*seconds), 10), store.prune_approvals(at(*seconds), 3));
+            let alerts = store.prune_alerts(at(*seconds));
+            events.and_then(|events| Ok(format!("{events} {} {}", approvals?, alerts?)))
         }
         Op::Crash { .. } => {
             store.open_run(&run(c.step as usize + 2, c.seconds)).map(|opened| format!("{opened:?}"))

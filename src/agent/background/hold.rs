@@ -1,6 +1,6 @@
 //! An engine's hold on a background process: how it begins, how its end is seen, how it is ended.
 
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -9,8 +9,9 @@ use std::time::Duration;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
 };
-use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncWriteExt, Interest};
+use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -65,12 +66,13 @@ impl Held {
     /// Lets it work.
     ///
     /// # Errors
-    /// Where it has ended meanwhile.
-    pub fn go(mut self, orders: &Orders) -> io::Result<()> {
-        let Some(mut stdin) = self.child.stdin.take() else { return Ok(()) };
+    /// Where it has ended meanwhile, or does not take its orders.
+    pub async fn go(mut self, orders: &Orders) -> io::Result<()> {
+        let Some(stdin) = self.child.stdin.take() else { return Ok(()) };
+        let mut stdin = pipe::Sender::from_owned_fd(stdin.into())?;
         let mut line = serde_json::to_vec(orders)?;
         line.push(b'\n');
-        stdin.write_all(&line)
+        timeout(GRACE, stdin.write_all(&line)).await?
     }
 
     /// Gives it no orders, and waits for its end.

@@ -21,6 +21,7 @@ use super::{
     AgentEnds, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Doing, Handle, Jobs,
     SessionContext, Turn,
 };
+use crate::config::{AgentConfig, ApprovalsConfig};
 use crate::domain::Time;
 use crate::domain::event::excerpt;
 use crate::domain::history::{Asker, Step};
@@ -30,8 +31,23 @@ use crate::domain::spending::{Spent, money};
 use crate::domain::talk::{Covers, Shortened};
 
 /// The practice agent.
-#[derive(Debug, Default)]
-pub(super) struct Practice;
+#[derive(Debug)]
+pub(super) struct Practice(Settings);
+
+/// What the settings say of the two things that it really does.
+#[derive(Debug, Clone)]
+struct Settings {
+    approvals: ApprovalsConfig,
+    max_background: usize,
+}
+
+impl Practice {
+    /// Reads `agent.approvals` and how many background processes a session may have.
+    pub(super) fn new(config: &AgentConfig) -> Self {
+        let (approvals, max_background) = (config.approvals.clone(), config.openai.max_background);
+        Self(Settings { approvals, max_background })
+    }
+}
 
 impl Backend for Practice {
     fn label(&self) -> String {
@@ -54,12 +70,13 @@ impl Backend for Practice {
         &'a self,
         _session: &'a SessionContext,
     ) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {
-        Box::pin(async { Ok(Box::new(PracticeHandle) as Box<dyn Handle>) })
+        let handle = PracticeHandle(self.0.clone());
+        Box::pin(async { Ok(Box::new(handle) as Box<dyn Handle>) })
     }
 }
 
 /// Keeps nothing: all that the agent knows is in the turn's history.
-struct PracticeHandle;
+struct PracticeHandle(Settings);
 
 impl Handle for PracticeHandle {
     fn run<'a>(
@@ -68,7 +85,7 @@ impl Handle for PracticeHandle {
         output: mpsc::Sender<AgentEvent>,
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>> {
-        Box::pin(play(turn, output, cancel))
+        Box::pin(play(self.0.clone(), turn, output, cancel))
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
@@ -77,6 +94,7 @@ impl Handle for PracticeHandle {
 }
 
 async fn play(
+    settings: Settings,
     turn: Turn,
     output: mpsc::Sender<AgentEvent>,
     cancel: CancellationToken,
@@ -92,6 +110,7 @@ async fn play(
     }
     let AgentEnds { steer, kept, approvals, background, doing, jobs, children: _, limits: _ } = turn.engine;
     let scene = Scene {
+        settings,
         asked_by: turn.asked_by,
         told,
         message,
@@ -117,6 +136,7 @@ async fn play(
 
 /// What the agent knows in one turn.
 struct Scene {
+    settings: Settings,
     asked_by: Asker,
     told: Vec<String>,
     /// What it works on. Where the engine asks, that is what was cut off, from its beginning.

@@ -9,7 +9,9 @@ use super::stage::Stage;
 use super::{Scene, count_words};
 use crate::agent::AgentError;
 use crate::agent::background::BackgroundCall;
-use crate::domain::approval::{Always, Decision, Question};
+use crate::agent::tools::ToolError;
+use crate::config::ToolName;
+use crate::domain::approval::{Always, Decision, Question, Verdict, verdict};
 use crate::domain::cron::{Definition, JobId};
 
 const NOWHERE: &str = "nowhere: the practice agent runs nothing";
@@ -84,7 +86,7 @@ impl Scene {
             folder: NOWHERE.to_owned(),
             always: Always::NotOffered { why: "each task is asked about".to_owned() },
         };
-        let made = match self.ask(question, stage).await?.refusal() {
+        let made = match self.refusal(ToolName::ScheduleTask, question, stage).await? {
             None => {
                 let id = JobId::from_words("practice", |_| false);
                 let task =
@@ -105,14 +107,45 @@ impl Scene {
         stage: &mut Stage,
     ) -> Result<(), AgentError> {
         const SLEEP: &str = "sleep 600";
-        const MOST: usize = 8;
         let arguments = json!({ "command": SLEEP, "background": true });
         let call = stage.begin_call(index, "terminal", &arguments).await?;
-        let start =
-            BackgroundCall::Start { command: SLEEP.to_owned(), folder: std::env::temp_dir(), most: MOST };
-        let (ok, output) = told(self.background.ask(start).await);
+        let (command, folder) = (SLEEP.to_owned(), std::env::temp_dir());
+        let question = Question {
+            tool: "terminal in the background, beyond this turn".to_owned(),
+            what: command.clone(),
+            folder: folder.display().to_string(),
+            always: Always::of(SLEEP),
+        };
+        let began = match self.refusal(ToolName::Terminal, question, stage).await? {
+            None => {
+                let most = self.settings.max_background;
+                self.background.ask(BackgroundCall::Start { command, folder, most }).await
+            }
+            Some(refusal) => Err(refusal),
+        };
+        let (ok, output) = told(began);
         stage.end_call(call, ok, output.clone()).await?;
         stage.say(&format!("I asked for a command in the background: {output}\n")).await
+    }
+
+    /// Why a call may not be carried out, by the settings or else by a person; none where it may.
+    async fn refusal(
+        &self,
+        tool: ToolName,
+        question: Question,
+        stage: &Stage,
+    ) -> Result<Option<String>, AgentError> {
+        let approvals = &self.settings.approvals;
+        let command = (tool == ToolName::Terminal).then_some(question.what.as_str());
+        Ok(match verdict(approvals.of(tool), command, &approvals.allow) {
+            Verdict::Run => None,
+            Verdict::Ask => self.ask(question, stage).await?.refusal(),
+            Verdict::Refuse => {
+                let tool = tool.word();
+                let setting = approvals.section.setting(tool);
+                Some(ToolError::Banned { tool, setting }.to_string())
+            }
+        })
     }
 
     async fn ask(&self, question: Question, stage: &Stage) -> Result<Decision, AgentError> {

@@ -110,6 +110,9 @@ pub(in crate::agent) enum ToolError {
     /// A person does not allow it, or nobody could be asked.
     #[error("{0}")]
     NotAllowed(String),
+    /// A person allowed what the call would not do any more.
+    #[error("not done: what it would change was changed while the operator was asked; call it again")]
+    OtherMeanwhile,
     /// A scheduled task was not made.
     #[error("the task was not made: {0}")]
     NotScheduled(String),
@@ -131,6 +134,12 @@ pub(in crate::agent) enum ToolError {
         limit: Duration,
         /// What it had written.
         output: String,
+    },
+    /// A tool that works on files took longer than it may.
+    #[error("the tool took longer than {} s and was stopped", limit.as_secs())]
+    FilesTooSlow {
+        /// How long it may take.
+        limit: Duration,
     },
     /// What was asked of background processes can't be.
     #[error("{0}")]

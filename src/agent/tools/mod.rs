@@ -15,8 +15,11 @@ mod work;
 mod workdir;
 mod write_file;
 
+use std::time::Duration;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::background::BackgroundCall;
@@ -29,11 +32,14 @@ pub(super) use self::error::ToolError;
 pub(super) use self::output::bounded;
 pub(super) use self::terminal::Terminal;
 use self::terminal::{Command, Runs};
+use self::tool::TABLE;
 pub(super) use self::tool::Tool;
-use self::tool::{Run, TABLE};
 use self::work::Work;
 pub(super) use self::workdir::Places;
 use self::workdir::Workdir;
+
+/// So long a tool that works on files may take.
+const FILES_LIMIT: Duration = Duration::from_secs(60);
 
 /// The tools that a session's agent may call, and where they work.
 #[derive(Clone)]
@@ -79,11 +85,12 @@ impl Tools {
         let tool = self.tool(name)?;
         let arguments =
             object(arguments).map_err(|why| ToolError::Arguments { tool: tool.name.word(), why })?;
-        let workdir = Workdir::open(&self.settings.places)?;
+        let places = self.settings.places.clone();
+        let workdir = on_a_thread(move |_| Workdir::open(&places)).await?;
         let work = Work::of(tool, &arguments, &self.session)?;
         self.allow(tool, &arguments, &work, &workdir, turn).await?;
         match work {
-            Work::Files { run, .. } => on_a_thread(run, arguments, workdir).await,
+            Work::Files { run, .. } => on_a_thread(move |stop| run(arguments, &workdir, stop)).await,
             Work::Command(Command { command, runs: Runs::InTurn }) => {
                 self.settings.terminal.run(&command, workdir.root(), &self.session, turn).await
             }
@@ -115,8 +122,15 @@ impl Tools {
             }
             Verdict::Ask => {}
         }
-        let decision = turn.engine.approvals.ask(work.question(tool, arguments, workdir).await?).await;
-        decision.refusal().map_or(Ok(()), |refusal| Err(ToolError::NotAllowed(refusal)))
+        let question = work.question(tool, arguments, workdir).await?;
+        let decision = turn.engine.approvals.ask(question.clone()).await;
+        if let Some(refusal) = decision.refusal() {
+            return Err(ToolError::NotAllowed(refusal));
+        }
+        match work.question(tool, arguments, workdir).await? == question {
+            true => Ok(()),
+            false => Err(ToolError::OtherMeanwhile),
+        }
     }
 
     fn tool(&self, name: &str) -> Result<&'static Tool, ToolError> {
@@ -133,12 +147,17 @@ async fn background(turn: &Turn, call: BackgroundCall) -> Result<String, ToolErr
     turn.engine.background.ask(call).await.map_err(ToolError::Background)
 }
 
-/// Works away from the threads that must not wait. Dropping the future stops the work.
-async fn on_a_thread(run: Run, arguments: Value, workdir: Workdir) -> Result<String, ToolError> {
+/// Works on files, away from the threads that must not wait. The end of its time and dropping the future stop the work.
+async fn on_a_thread<T: Send + 'static>(
+    work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
     let stop = CancellationToken::new();
     let _stopped_with_the_call = stop.clone().drop_guard();
-    let work = tokio::task::spawn_blocking(move || run(arguments, &workdir, &stop));
-    work.await.unwrap_or_else(|error| Err(ToolError::Crashed(error.to_string())))
+    let work = tokio::task::spawn_blocking(move || work(&stop));
+    match timeout(FILES_LIMIT, work).await {
+        Ok(done) => done.unwrap_or_else(|error| Err(ToolError::Crashed(error.to_string()))),
+        Err(_) => Err(ToolError::FilesTooSlow { limit: FILES_LIMIT }),
+    }
 }
 
 /// Reads arguments as a JSON object. Some models write nothing where they give none.
@@ -166,17 +185,14 @@ fn typed<T: DeserializeOwned>(tool: ToolName, arguments: Value) -> Result<T, Too
 
 #[cfg(test)]
 mod tests {
-    use super::tool::Does;
     use super::*;
     use crate::agent::lines;
     use crate::config::Config;
     use crate::domain::Time;
     use crate::domain::history::Asker;
     use crate::domain::id::{SessionId, SessionKey, TurnId};
-    use std::time::Duration;
     use tokio::runtime::Handle;
     use tokio::sync::Notify;
-    use tokio::time::timeout;
 
     fn tools(names: &[ToolName], folder: &tempfile::TempDir) -> Tools {
         let path = folder.path().to_path_buf();
@@ -238,30 +254,31 @@ mod tests {
         }
     }
 
-    static BEGAN: Notify = Notify::const_new();
-    static ENDED: Notify = Notify::const_new();
-
     #[tokio::test]
-    async fn a_call_that_is_dropped_stops_its_tool() {
-        static ENDLESS: Tool = Tool {
-            name: ToolName::ReadFile,
-            about: "Works until it is stopped.",
-            parameters: &[],
-            does: Does::Files {
-                run: |_, _, stop| {
-                    BEGAN.notify_one();
-                    Handle::current().block_on(stop.cancelled());
-                    ENDED.notify_one();
-                    Err(ToolError::Stopped)
-                },
-                asked: super::tool::as_called,
-            },
+    async fn a_call_that_is_dropped_or_takes_too_long_stops_its_tool() {
+        static BEGAN: Notify = Notify::const_new();
+        static ENDED: Notify = Notify::const_new();
+        let endless = |stop: &CancellationToken| -> Result<(), ToolError> {
+            BEGAN.notify_one();
+            Handle::current().block_on(stop.cancelled());
+            ENDED.notify_one();
+            Err(ToolError::Stopped)
         };
-        let folder = tempfile::tempdir().unwrap();
-        let tools = Tools { offered: vec![&ENDLESS], ..tools(&[], &folder) };
-        let call = tokio::spawn(async move { tools.call("read_file", "{}", &turn()).await });
+        let call = tokio::spawn(on_a_thread(endless));
         BEGAN.notified().await;
         call.abort();
+        timeout(Duration::from_secs(60), ENDED.notified()).await.expect("it still works");
+
+        let mut call = std::pin::pin!(on_a_thread(endless));
+        tokio::select! {
+            _ = &mut call => panic!("it ended by itself"),
+            () = BEGAN.notified() => {}
+        }
+        tokio::time::pause();
+        tokio::time::advance(FILES_LIMIT + Duration::from_secs(1)).await;
+        let late = call.await.unwrap_err().to_string();
+        assert_eq!(late, "the tool took longer than 60 s and was stopped");
+        tokio::time::resume();
         timeout(Duration::from_secs(60), ENDED.notified()).await.expect("it still works");
     }
 

@@ -107,7 +107,7 @@ impl Terminal {
         let started = self.spawn(command, folder, session, turn, &mark);
         let mut child = started.map_err(|error| ToolError::NotStarted(error.to_string()))?;
         let group = ProcessGroup::led_by(&child);
-        let _rest = Rest(format!("{CALL}={mark}"));
+        let rest = Rest(Some(format!("{CALL}={mark}")));
         if let Some(pid) = child.id() {
             let kept = turn.engine.children.keep(pid, TOOL.name.word()).await;
             kept.map_err(|error| ToolError::NotStarted(error.to_string()))?;
@@ -117,7 +117,9 @@ impl Terminal {
             // One that can't be let go ends by itself, and says how.
             let _ = stdin.write_all(GO.as_bytes()).await;
         }
-        self.watch(child, stdout, &group, turn).await
+        let end = self.watch(child, stdout, &group, turn).await;
+        rest.end().await;
+        end
     }
 
     fn spawn(
@@ -178,12 +180,24 @@ impl Terminal {
     }
 }
 
-/// Ends what a call left behind.
-struct Rest(String);
+/// Ends what a call left behind; also where its turn is stopped in the middle of it.
+struct Rest(Option<String>);
+
+impl Rest {
+    /// Looks at every process, away from the threads that must not wait.
+    async fn end(mut self) {
+        if let Some(mark) = self.0.take() {
+            let _ = tokio::task::spawn_blocking(move || end_marked(&[mark])).await;
+        }
+    }
+}
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        end_marked(std::slice::from_ref(&self.0));
+        if let Some(mark) = self.0.take() {
+            // A turn that was stopped ends only when nothing of it is left.
+            end_marked(&[mark]);
+        }
     }
 }
 

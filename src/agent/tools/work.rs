@@ -58,7 +58,8 @@ impl Work {
         let each = |thing: &str| Always::NotOffered { why: format!("each {thing} is asked about") };
         Ok(match self {
             Self::Files { asked, .. } => {
-                let what = on_a_thread(*asked, arguments.clone(), workdir.clone()).await?;
+                let (asked, arguments, workdir) = (*asked, arguments.clone(), workdir.clone());
+                let what = on_a_thread(move |stop| asked(arguments, &workdir, stop)).await?;
                 Question { tool: name, what, folder: here, always: each("file") }
             }
             Self::Command(Command { command, runs }) => Question {

@@ -21,11 +21,8 @@ use super::tool::{Does, Kind, Need, Parameter, Tool};
 use super::workdir::Workdir;
 use super::{ToolError, typed};
 use crate::config::ToolName;
-use crate::domain::approval::MOST_CHARS;
 use crate::domain::changes::changes;
 
-/// So many characters of a text are shown to who is asked; what is said beside it takes the rest.
-const SHOWN_CHARS: usize = MOST_CHARS - 1_000;
 /// A longer file is not compared with what would be written.
 const COMPARED_BYTES: u64 = 1024 * 1024;
 
@@ -70,10 +67,7 @@ fn described(arguments: Value, workdir: &Workdir, _: &CancellationToken) -> Resu
         }
         (Some(bytes), None) => (format!("in place of a file of {bytes} bytes:\n"), &content),
     };
-    let more = shown.chars().count().saturating_sub(SHOWN_CHARS);
-    let shown: String = shown.chars().take(SHOWN_CHARS).collect();
-    let rest = if more == 0 { String::new() } else { format!("\n[{more} more characters are not shown]") };
-    Ok(format!("write {} ({} bytes), {place}{shown}{rest}", inner.display(), content.len()))
+    Ok(format!("write {} ({} bytes), {place}{shown}", inner.display(), content.len()))
 }
 
 /// The text of a file; none where there is none, or none that may be shown and is short enough to be compared.
@@ -335,11 +329,7 @@ mod tests {
         assert_eq!(described("a.txt", "one\ntwo\n"), "write a.txt (8 bytes), which it says already");
         let many: String = (0..2_000).map(|n| format!("line {n}\n")).collect();
         let long = described("a.txt", &many);
-        assert!(
-            long.ends_with("more characters are not shown]") && long.len() < MOST_CHARS,
-            "{}",
-            long.len()
-        );
+        assert!(long.contains("\n+line 0\n") && long.ends_with("\n+line 1999"), "all of it");
         fs::write(stage.folder.path().join("outside/b.txt"), "walrus").unwrap();
         symlink(stage.folder.path().join("outside"), stage.path("link")).unwrap();
         symlink(stage.path("a.txt"), stage.path("other.txt")).unwrap();
@@ -364,10 +354,6 @@ mod tests {
         );
         assert!(described("b.txt", "x").starts_with("write b.txt (1 bytes), a new file:"));
         let long = described("b.txt", &"x".repeat(10_000));
-        assert!(
-            long.ends_with("[3000 more characters are not shown]") && long.len() < MOST_CHARS,
-            "{}",
-            long.len()
-        );
+        assert!(long.ends_with(&"x".repeat(10_000)), "all of it");
     }
 }

@@ -20,8 +20,8 @@ use super::sanitize::one_line;
 pub use self::command::{NotSimple, begins_with, prefix};
 pub use self::policy::{Policy, Verdict, verdict};
 
-/// The most characters that a person can be asked about: all of them are shown.
-pub const MOST_CHARS: usize = 8_000;
+/// The most characters that a person can be asked about: all of them are shown, a page after the other.
+pub const MOST_CHARS: usize = 50_000;
 
 /// What an agent wants to do, as a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,7 +200,7 @@ impl Question {
                 "a scheduled task never waits for a person; agent.approvals says what needs none".to_owned()
             }
             _ if self.what.chars().count() > MOST_CHARS => format!(
-                "it is too long to be shown whole, at most {MOST_CHARS} characters; put the long part into a file"
+                "it is too long to be shown whole, at most {MOST_CHARS} characters; do it in smaller parts"
             ),
             _ => return None,
         };

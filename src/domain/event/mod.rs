@@ -644,7 +644,10 @@ impl EventKind {
                 format!("{} of turn {turn} closed: {}", count(*calls, "tool call"), closed.words())
             }
             Self::LeftoverFound { turn, program, group, failure: None } => {
-                format!("{program} of turn {turn} had outlived its engine: process group {group} was killed")
+                format!(
+                    "{program} of turn {turn} had outlived its engine: process group {group} was killed, with what \
+                     had left it"
+                )
             }
             Self::LeftoverFound { turn, program, group, failure: Some(why) } => format!(
                 "{program} of turn {turn} outlived its engine: process group {group} can't be killed: {why}"

@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::super::columns::{self, Millis, json};
+use super::super::sql::at_most;
 use super::standing::Standing;
 use super::{Tx, nothing_to};
 use crate::domain::Time;
@@ -127,6 +128,14 @@ impl Tx<'_> {
         let Some(first) = first else { return Ok(()) };
         let alert = first.question.alert(&standing.id, standing.name(), standing.asks);
         self.raise_of(standing, &alert, at)
+    }
+
+    pub(super) fn prune_approvals(&mut self, before: Time, limit: usize) -> Result<usize> {
+        self.execute(
+            "DELETE FROM approvals WHERE id IN
+                 (SELECT id FROM approvals WHERE decided_at < ?1 ORDER BY id LIMIT ?2)",
+            (Millis(before), at_most(limit)),
+        )
     }
 
     fn keep_decision(

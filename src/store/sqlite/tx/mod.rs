@@ -341,6 +341,10 @@ impl Transitions for Tx<'_> {
         self.prune_alerts(before)
     }
 
+    fn prune_approvals(&mut self, before: Time, limit: usize) -> Result<usize> {
+        self.prune_approvals(before, limit)
+    }
+
     fn prune_events(&mut self, before: Time, limit: usize) -> Result<usize> {
         self.prune_events(before, limit)
     }
