@@ -551,6 +551,11 @@ fn the_form_outlives_an_engine_that_is_gone_and_says_that_it_can_not_save() {
     assert_eq!(shown(&screen, Field::Schedule), "daily at 7am");
     screen.press("F2");
     assert!(screen.told().starts_with("save: engine gone"), "{}", screen.told());
+    screen.press("F8 r");
+    assert_eq!(screen.effects, [Effect::Reconnect]);
+    assert_eq!(shown(&screen, Field::Schedule), "daily at 7am");
+    screen.press("F8 s");
+    assert_eq!(screen.effects, [Effect::Reconnect, Effect::StartHere]);
 }
 
 #[test]

@@ -14,10 +14,29 @@ use switchboard::domain::queue::Gate;
 use switchboard::domain::recovery::AfterStop;
 
 use crate::support::recovered::marked;
-use crate::support::screen::{Screen, id, noon, running, session};
+use crate::support::screen::{Screen, id, key, noon, running, session};
 
 fn two() -> Screen {
     Screen::on(vec![running(session("console", 1), 7), session("b", 2)])
+}
+
+#[test]
+fn on_a_screen_too_small_to_show_anything_a_key_only_leaves_and_what_runs_goes_on() {
+    let mut screen = two();
+    screen.press("i").types("words").press("esc").wait(chrono::TimeDelta::seconds(2));
+    let before = screen.commands.len();
+    screen.tell(Msg::Resize { width: 30, height: 6 });
+    screen.press("x y j enter q y f8 y").pastes("more");
+    assert!(screen.model.overlays.is_empty() && screen.effects.is_empty());
+    assert_eq!((screen.commands.len(), screen.model.front.clone()), (before, key("console")));
+    assert_eq!(screen.draft(), "words");
+    screen.press("ctrl-c");
+    assert_eq!(screen.effects, [Effect::Quit(Leave::EngineGoesOn)]);
+
+    screen.effects.clear();
+    screen.tell(Msg::Connected(Reach::Attached { pid: 7 }));
+    screen.press("ctrl-c");
+    assert_eq!(screen.effects, [Effect::Quit(Leave::Detached)]);
 }
 
 fn drains(screen: &mut Screen) {

@@ -221,6 +221,8 @@ fn do_deed(model: &mut Model, deed: Deed) {
         Deed::LeaveRunning => leave(model, Leave::EngineGoesOn),
         Deed::Detach => leave(model, Leave::Detached),
         Deed::Leave => leave(model, Leave::Stopped),
+        Deed::Reconnect => reconnect(model),
+        Deed::StartHere => start_here(model),
     }
 }
 
@@ -228,6 +230,29 @@ fn do_deed(model: &mut Model, deed: Deed) {
 fn keep_running(model: &mut Model) {
     model.memory.quitting = false;
     acts::act(model, Command::KeepRunning);
+}
+
+/// Leaves a screen on which no question could be read. Whatever runs goes on; not where a draft would be lost.
+pub(super) fn leave_unseen(model: &mut Model) {
+    match model.link {
+        Link::Up(Reach::Here) => leave(model, Leave::EngineGoesOn),
+        Link::Up(Reach::Attached { .. }) => leave(model, Leave::Detached),
+        Link::Up(Reach::StoreOnly) | Link::Gone { .. } if !writing::has_unsaved(model) => {
+            leave(model, Leave::Stopped);
+        }
+        Link::Up(Reach::StoreOnly) | Link::Gone { .. } => {}
+    }
+}
+
+/// Asks how an engine that is gone is reached again, in front of what is edited.
+pub(super) fn ask_way_back(model: &mut Model) {
+    let buttons = vec![
+        button("cancel", Action::No, Deed::Nothing),
+        button("reconnect", Action::CardReconnect, Deed::Reconnect),
+        button("start it here", Action::CardStartHere, Deed::StartHere),
+    ];
+    let detail = "What is edited here stays, and can be saved once an engine is reached.";
+    open_question(model, "The engine is gone: reach it again?", detail, buttons);
 }
 
 fn leave(model: &mut Model, how: Leave) {

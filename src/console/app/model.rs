@@ -19,6 +19,11 @@ use crate::domain::Time;
 use crate::domain::api::{Drain, Overview, Waited};
 use crate::domain::id::{SessionKey, TurnId};
 
+/// Below this many columns or rows one line says that it is too small, and keys act on nothing.
+pub const LEAST_WIDTH: u16 = 40;
+/// See [`LEAST_WIDTH`].
+pub const LEAST_HEIGHT: u16 = 10;
+
 /// What the screen starts with.
 #[derive(Debug, Clone)]
 pub struct Start {
@@ -290,6 +295,12 @@ impl Model {
             Link::Up(_) => self.now,
             Link::Gone { at, .. } => at,
         }
+    }
+
+    /// Whether the terminal is too small for anything to be shown.
+    pub fn is_too_small(&self) -> bool {
+        let (width, height) = self.size;
+        width < LEAST_WIDTH || height < LEAST_HEIGHT
     }
 
     /// The drain, while the engine stops; none once it is gone.

@@ -2,9 +2,9 @@
 
 use super::focus::{Focus, Pane, View};
 use super::msg::{Pace, Question, Tone};
-use super::overlay::{Card, CardKind};
+use super::overlay::{Card, CardKind, Overlay};
 use super::sessions::ListRow;
-use super::{Model, acts, alerts, approvals, cron, front, panes, walk};
+use super::{Model, acts, alerts, approvals, asking, cron, front, panes, walk};
 use crate::domain::alert::Subject;
 use crate::domain::id::{SessionId, SessionKey};
 
@@ -14,6 +14,11 @@ pub(super) fn next(model: &mut Model) {
         && card.focused_at.is_none()
     {
         card.hidden = false;
+        if matches!(card.kind, CardKind::Gone { .. })
+            && model.overlays.last().is_some_and(Overlay::is_changed)
+        {
+            return asking::ask_way_back(model);
+        }
         if acts::close_overlays(model) {
             panes::set_focus(model, Focus::Card);
         }

@@ -183,6 +183,10 @@ pub enum Deed {
     Detach,
     /// Leaves a screen without an engine.
     Leave,
+    /// Tries to reach the engine again.
+    Reconnect,
+    /// Starts the engine in this window.
+    StartHere,
 }
 
 /// A text to read.

@@ -10,7 +10,7 @@ use super::model::Pastes;
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::Overlay;
 use super::text::TextField;
-use super::{Model, acts, cron, job_editor, picking, search, writing};
+use super::{Model, acts, asking, cron, job_editor, picking, search, writing};
 use crate::domain::Time;
 
 /// Keys that follow each other faster than this may be a paste without brackets.
@@ -91,6 +91,16 @@ pub(super) fn key(model: &mut Model, key: Key, at: Time) {
         key_in_text(model, key, fast, at);
     } else {
         key_in_command(model, key, fast, at);
+    }
+}
+
+/// A key on a screen that is too small to show anything: only what leaves it or draws it anew acts.
+pub(super) fn key_unseen(model: &mut Model, key: Key) {
+    model.pending.clear();
+    match model.keymap.resolve(chain(model), &[key]) {
+        Resolved::Action(Action::StepBack) => asking::leave_unseen(model),
+        Resolved::Action(action @ (Action::Suspend | Action::Redraw)) => acts::run(model, action),
+        Resolved::Action(_) | Resolved::Prefix | Resolved::Nothing => {}
     }
 }
 

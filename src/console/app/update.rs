@@ -18,6 +18,13 @@ use crate::domain::sanitize::one_line;
 /// Changes the state by what happened, and returns what is to be done, in order.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
+        Msg::Key(key, at) if model.is_too_small() => {
+            advance(model, at);
+            typing::key_unseen(model, key);
+        }
+        Msg::Typed(_, at) | Msg::Paste(_, at) | Msg::Mouse(_, at) if model.is_too_small() => {
+            advance(model, at);
+        }
         Msg::Key(key, at) => {
             advance(model, at);
             begin_input(model);

@@ -3,11 +3,8 @@
 use ratatui::layout::Rect;
 
 use crate::console::app::focus::{Pane, View};
+use crate::console::app::model::{LEAST_HEIGHT, LEAST_WIDTH};
 
-/// Below this many columns or rows one line says that it is too small.
-pub const LEAST_WIDTH: u16 = 40;
-/// See [`LEAST_WIDTH`].
-pub const LEAST_HEIGHT: u16 = 10;
 /// From so many columns the list stands over the conversation; below, one pane at a time.
 pub const STACKED_FROM_WIDTH: u16 = 60;
 /// From so many rows the list stands over the conversation; below, one pane at a time.

@@ -18,8 +18,9 @@ use super::{
     approval, cards, composer, confirm, conversation, cron, details, editor, filter, footer, header,
     job_editor, log, notices, picker, plan, popup, queue, queue_pane, recovery, sessions, tabs, text, viewer,
 };
+use crate::console::app::action::Action;
 use crate::console::app::focus::{Pane, Target, View};
-use crate::console::app::model::Link;
+use crate::console::app::model::{LEAST_HEIGHT, LEAST_WIDTH, Link};
 use crate::console::app::msg::Measured;
 use crate::console::app::overlay::{CardKind, Overlay};
 use crate::console::app::text::TextField;
@@ -119,14 +120,15 @@ fn wants(model: &Model, screen: Rect) -> Wants {
 }
 
 fn draw_too_small(paint: &mut Paint<'_>, screen: Rect) {
-    let words = format!(
-        "{}x{}: needs {}x{} at least",
-        screen.width,
-        screen.height,
-        layout::LEAST_WIDTH,
-        layout::LEAST_HEIGHT
-    );
-    paint.row(screen, screen.height / 2).put(&words, Role::Text);
+    let words =
+        format!("{}x{}: needs {}x{} at least", screen.width, screen.height, LEAST_WIDTH, LEAST_HEIGHT);
+    let middle = screen.height / 2;
+    paint.row(screen, middle).put(&words, Role::Text);
+    if let Some(key) =
+        paint.model.keymap.keys_anywhere(Action::StepBack).filter(|_| middle + 1 < screen.height)
+    {
+        paint.row(screen, middle + 1).put(&format!("no key acts but {key}: leave"), Role::Quiet);
+    }
 }
 
 fn draw_screen(paint: &mut Paint<'_>, layout: &Layout) {
