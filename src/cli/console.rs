@@ -18,7 +18,7 @@ use crate::console::app::keymap::KeyMap;
 use crate::console::app::model::Access;
 use crate::console::app::msg::Leave;
 use crate::console::{self, ConsoleOptions, Ended, Engines};
-use crate::control::{Client, Host, HostError, SocketClient};
+use crate::control::{Client, Host, HostError, SocketClient, StoreOnly};
 use crate::domain::api::{Answer, Command, Query};
 use crate::domain::recovery::AfterStop;
 use crate::domain::sanitize::one_line;
@@ -250,6 +250,13 @@ impl Engines for Again {
                 }
             }
         })
+    }
+
+    fn store(&self) -> Result<Arc<dyn Client>, String> {
+        match StoreOnly::open(&self.home, self.config.clone()) {
+            Ok(store) => Ok(Arc::new(store)),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn start_here(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>> {

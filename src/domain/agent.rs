@@ -106,6 +106,12 @@ impl Roster {
         self.known.get(name).ok_or_else(|| self.unknown(name.as_str()))
     }
 
+    /// All of them, in words.
+    pub fn there_are(&self) -> String {
+        let known: Vec<&str> = self.known.keys().map(AgentName::as_str).collect();
+        format!("there are {}", known.join(", "))
+    }
+
     /// That there is none of that name.
     pub fn unknown(&self, name: &str) -> UnknownAgent {
         let known: Vec<&str> = self.known.keys().map(AgentName::as_str).collect();

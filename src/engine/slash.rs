@@ -90,7 +90,8 @@ pub(super) async fn carry_out(
         }
         Slash::ShowAgent => {
             let row = live(shared, &key).await?;
-            Ok(done(&format!("agent {}", texts::agent(&row, &shared.status().agents))))
+            let roster = shared.status().agents;
+            Ok(done(&format!("agent {}; {}", texts::agent(&row, &roster), roster.there_are())))
         }
         Slash::Agent(agent) => {
             let row = live(shared, &key).await?;

@@ -161,7 +161,7 @@ fn waiting(row: &SessionRow) -> String {
 fn limit(session: &Session) -> String {
     session
         .spent
-        .map_or_else(|| "none is reached".to_owned(), |spent| format!("{} is reached", spent.reached.words()))
+        .map_or_else(|| "none holds it".to_owned(), |spent| format!("{} is reached", spent.reached.words()))
 }
 
 fn hold(hold: Option<&Hold>, queued: usize, clock: Clock<'_>) -> String {

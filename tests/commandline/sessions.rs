@@ -75,7 +75,10 @@ fn continue_goes_on_with_what_a_stop_held() {
     assert_eq!(place.done(&["continue", "console"]), "released\n");
     place.done(&["send", "--wait", "--queue", "say at the end"]);
     assert_eq!(place.done(&["queue"]), "nothing waits and nothing runs\n");
-    refused(&place.run(&["continue", "console"]), "refused: this session's queue is not held");
+    refused(
+        &place.run(&["continue", "console"]),
+        "refused: this session's queue is not held; /retry runs a turn that failed again",
+    );
 }
 
 #[test]

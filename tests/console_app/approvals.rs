@@ -2,9 +2,9 @@
 
 use switchboard::console::app::Msg;
 use switchboard::console::app::approvals::{Seen, asked};
-use switchboard::console::app::focus::{Focus, Pane};
+use switchboard::console::app::focus::{Focus, Pane, Target};
 use switchboard::console::app::key::{Code, Key};
-use switchboard::console::app::msg::{Failure, Measured};
+use switchboard::console::app::msg::{Failure, Measured, Mouse, MouseAct};
 use switchboard::console::app::overlay::{CardKind, Overlay, Stands};
 use switchboard::domain::api::{Command, Drain, EngineStatus, Outliving, Reply, SessionRow, Update};
 use switchboard::domain::approval::{Always, Answer, Approval, Question};
@@ -286,4 +286,33 @@ fn drain() -> Drain {
         cut: vec![],
         background: Outliving::default(),
     }
+}
+
+#[test]
+fn a_card_that_opens_again_has_the_harmless_button_marked() {
+    let mut screen = Screen::on(vec![asks("a", 1, "git push")]);
+    screen.press("esc F8 right esc F8 enter");
+    assert!(screen.acts().is_empty());
+    assert!(screen.model.card.as_ref().unwrap().hidden);
+}
+
+#[test]
+fn the_wheel_scrolls_a_question() {
+    let mut screen = Screen::on(vec![asks("a", 1, "git push")]);
+    screen.press("esc F8");
+    let mouse = |act| Msg::Mouse(Mouse { act, target: Some(Target::Overlay) }, noon());
+    screen.tell(mouse(MouseAct::WheelDown));
+    assert_eq!(asked(&screen.model).unwrap().top, 3);
+    screen.tell(mouse(MouseAct::WheelUp));
+    assert_eq!(asked(&screen.model).unwrap().top, 0);
+}
+
+#[test]
+fn it_is_told_that_an_answer_to_a_dying_engine_may_not_have_been_taken() {
+    let mut screen = Screen::on(vec![asks("a", 1, "git push")]);
+    screen.press("esc F8 y");
+    assert_eq!(screen.ack(), "sending…");
+    screen.replies(Err(Failure::Gone("the connection was closed".to_owned())));
+    assert!(screen.ack().contains("look whether it was taken"), "{}", screen.ack());
+    assert_eq!(screen.draft(), "");
 }

@@ -6,6 +6,7 @@ use switchboard::console::app::focus::Pane;
 use switchboard::console::app::msg::{Anchor, Effect, Measured};
 use switchboard::console::app::overlay::Overlay;
 use switchboard::domain::api::{Doing, LiveOutput, Piece, StreamKind, Update};
+use switchboard::domain::approval::Decision;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{ItemId, MessageId, TurnId};
@@ -13,7 +14,7 @@ use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{ItemState, Lane};
 use switchboard::domain::turn::{Outcome, TurnState};
 
-use crate::support::screen::{Screen, entry, id, item, key, running, said, session};
+use crate::support::screen::{Screen, entry, id, item, key, noon, running, said, session};
 
 fn talk(entries: i64) -> Screen {
     let row = running(session("console", 1), 1000);
@@ -241,6 +242,46 @@ fn what_a_running_tool_writes_stands_under_its_call_until_it_has_ended() {
     screen.tables.conversations.get_mut(&id(1)).unwrap()[1] = call(Some(done));
     screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
     assert_eq!((written(&screen).as_str(), opened(&screen).as_str()), ("", "make\n\nmade"));
+}
+
+#[test]
+fn what_a_running_tool_writes_stays_when_words_are_handed_to_its_turn() {
+    let mut screen = talk(1);
+    let row = screen.tables.sessions[0].clone();
+    let running = |number, body| Entry {
+        turn: TurnId(1000),
+        turn_state: TurnState::Running,
+        ..entry(&row, number, body)
+    };
+    let call =
+        Body::Tool { call: "c".into(), name: "terminal".into(), arguments: "make".into(), result: None };
+    let steer = Body::User { text: "faster".into(), steered: true };
+    screen.tables.conversations.get_mut(&id(1)).unwrap().extend([running(2, call), running(3, steer)]);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let doing = Doing { session: id(1), turn: TurnId(1000), written: "line one".to_owned() };
+    screen.tell(Msg::Update(Update::Doing(doing.into())));
+    let ShownBody::Tool { written, .. } = &screen.model.conversation.entries[1].body else { panic!() };
+    assert_eq!(written, "line one");
+}
+
+#[test]
+fn a_call_that_was_denied_says_so() {
+    let mut screen = talk(1);
+    let row = screen.tables.sessions[0].clone();
+    let ended = |number, output: &str| {
+        let result = ToolResult { ok: false, output: output.to_owned(), at: noon() };
+        let (call, name, arguments) = ("c".into(), "terminal".into(), "make".into());
+        entry(&row, number, Body::Tool { call, name, arguments, result: Some(result) })
+    };
+    let denied = Decision::Denied { why: None }.refusal().unwrap();
+    let ended = [ended(2, "exit 2"), ended(3, &denied)];
+    screen.tables.conversations.get_mut(&id(1)).unwrap().extend(ended);
+    screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
+    let words = screen.model.conversation.entries.iter().filter_map(|entry| match &entry.body {
+        ShownBody::Tool { result: Some(result), .. } => Some(result.how.word()),
+        _ => None,
+    });
+    assert_eq!(words.collect::<Vec<_>>(), ["failed", "denied"]);
 }
 
 #[test]

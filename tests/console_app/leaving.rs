@@ -3,7 +3,7 @@
 use switchboard::console::app::Msg;
 use switchboard::console::app::focus::{Focus, Pane};
 use switchboard::console::app::header::{Engine, header};
-use switchboard::console::app::model::Access;
+use switchboard::console::app::model::{Access, End, Link};
 use switchboard::console::app::msg::{Effect, Failure, Leave, Reach};
 use switchboard::console::app::overlay::{CardKind, Overlay};
 use switchboard::domain::api::{Command, Drain, Update, Waited};
@@ -14,7 +14,7 @@ use switchboard::domain::queue::Gate;
 use switchboard::domain::recovery::AfterStop;
 
 use crate::support::recovered::marked;
-use crate::support::screen::{Screen, id, key, noon, running, session};
+use crate::support::screen::{Answering, Screen, id, key, noon, running, session};
 
 fn two() -> Screen {
     Screen::on(vec![running(session("console", 1), 7), session("b", 2)])
@@ -363,4 +363,20 @@ fn an_engine_that_is_silent_is_told_apart_from_one_that_is_gone() {
     screen.tell(Msg::EngineSilent(Some(noon())));
     screen.tell(Msg::EngineGone { reason: "connection closed".into(), at: screen.now });
     assert_eq!(header(&screen.model).silent_since, None);
+}
+
+#[test]
+fn what_an_engine_did_last_before_it_stopped_is_shown_from_its_store() {
+    let mut screen =
+        Screen::reached(vec![running(session("a", 1), 7)], Reach::Attached { pid: 7 }, Access::Full);
+    drains(&mut screen);
+    screen.answers = Answering::WhenTold;
+    screen.happens(None, EventKind::EngineStopped { run: RunId("1".to_owned()) });
+    screen.tell(Msg::EngineGone { reason: "closed".into(), at: screen.now });
+    assert!(screen.effects.contains(&Effect::ReadStore), "{:?}", screen.effects);
+    screen.tables.change("a", |row| *row = session("a", 1));
+    screen.answers = Answering::AtOnce;
+    screen.tell(Msg::StoreReached);
+    assert_eq!(screen.model.sessions.rows[0].row.turn, None);
+    assert!(matches!(screen.model.link, Link::Gone { end: End::Stopped, .. }));
 }

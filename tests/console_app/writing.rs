@@ -526,10 +526,20 @@ fn an_act_by_key_takes_away_what_was_said_of_the_text_before_it() {
     assert_eq!(screen.ack(), "refused: a turn runs");
     screen.press("ctrl-c ctrl-c ctrl-c");
     let done = |words: &str| Ok(Reply::Done { words: words.into(), undo: None });
-    while screen.commands.len() > 1 {
-        screen.replies(done("the draft is kept"));
+    let stop = screen.commands.pop().unwrap();
+    for (ticket, _) in std::mem::take(&mut screen.commands) {
+        screen.tell(Msg::Replied { ticket, result: done("the draft is kept") });
     }
+    screen.commands.push(stop);
     assert_eq!(screen.ack(), "refused: a turn runs");
     screen.replies(done("stopping"));
     assert_eq!(screen.ack(), "");
+}
+
+#[test]
+fn the_conversation_follows_what_is_sent() {
+    let mut screen = Screen::on(vec![session("a", 1)]);
+    screen.press("pgup");
+    screen.types("hello").press("enter");
+    assert!(screen.model.conversation.follows());
 }

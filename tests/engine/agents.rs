@@ -41,7 +41,10 @@ async fn a_session_chooses_its_agent_from_the_next_turn_on_until_a_reset() {
     assert_eq!((turn.message.as_str(), turn.history.len()), ("two", 2), "it is told what was said");
     turn.answer("ok").await;
     world.turn_ended().await;
-    assert_eq!(done(&world, "/agent").await, "agent coder: scripted agent, chosen for this session");
+    assert_eq!(
+        done(&world, "/agent").await,
+        "agent coder: scripted agent, chosen for this session; there are coder, default"
+    );
     world.type_into("s", "/agent default").await.unwrap();
     assert_eq!(coder.next_closed().await, 1);
     world.send("s", "three").await;

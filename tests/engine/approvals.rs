@@ -1,7 +1,7 @@
 //! An agent asks: its turn stands still, a person answers, or the question settles itself.
 
 use pretty_assertions::assert_eq;
-use switchboard::domain::api::{Command, Reply};
+use switchboard::domain::api::{Answer as Reported, Command, Query, Reply};
 use switchboard::domain::approval::{Always, Answer, Decision, Question};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::queue::Refusal;
@@ -112,6 +112,10 @@ async fn nobody_answers_in_time_and_the_question_denies_itself() {
     let late = Command::Answer { approval: asked.id, answer: Answer::Once };
     let refused = words(world.engine.command(late).await);
     assert!(refused.contains("settled already: denied by itself"), "{refused}");
+    let reported = world.engine.query(Query::Report { since: Some(asked.asked_at) }).await;
+    let Ok(Reported::Report(report)) = reported else { panic!("{reported:?}") };
+    let unanswered = ("denied", "1 question not answered in time".to_owned());
+    assert!(report.lines().contains(&unanswered), "{:?}", report.lines());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1967,7 +1967,7 @@ impl Transitions for Model {
                 self.resume_now(session, at);
             }
             _ if kept.session.hold.is_none() && !was_spent => {
-                return nothing("this session's queue is not held");
+                return nothing("this session's queue is not held; /retry runs a turn that failed again");
             }
             _ => self.release(session, by, at),
         }
@@ -2847,6 +2847,10 @@ impl Queries for Model {
                 EventKind::Cleared { .. } => report.cleared += 1,
                 EventKind::QueueHeld { .. } => report.held += 1,
                 EventKind::SessionMarked { marker: Marker::Suspended(_), .. } => report.given_up += 1,
+                EventKind::ApprovalSettled { verdict: Decision::TimedOut, .. } => report.unanswered += 1,
+                EventKind::ApprovalSettled { verdict: Decision::NobodyToAsk { .. }, .. } => {
+                    report.not_asked += 1
+                }
                 EventKind::Job { what, .. } => report.jobs.count(what),
                 _ => {}
             }

@@ -322,9 +322,10 @@ impl Screen {
         self
     }
 
-    /// The engine replies to the oldest command.
+    /// The engine replies to the oldest command; to those about drafts only where nothing else waits.
     pub fn replies(&mut self, result: Result<Reply, Failure>) {
-        let (ticket, _) = self.commands.remove(0);
+        let first = self.commands.iter().position(|(_, command)| !about_drafts(command)).unwrap_or(0);
+        let (ticket, _) = self.commands.remove(first);
         self.tell(Msg::Replied { ticket, result });
     }
 
@@ -338,10 +339,7 @@ impl Screen {
 
     /// The commands that would change something, without those about drafts.
     pub fn acts(&self) -> Vec<&Command> {
-        let drafts = |command: &&Command| {
-            !matches!(command, Command::SaveDraft { .. } | Command::RememberDraft { .. })
-        };
-        self.commands.iter().map(|(_, command)| command).filter(drafts).collect()
+        self.commands.iter().map(|(_, command)| command).filter(|command| !about_drafts(command)).collect()
     }
 
     pub fn draft(&self) -> String {
@@ -369,6 +367,10 @@ impl Screen {
     pub fn told(&self) -> String {
         self.model.notices.last().map(|notice| notice.words.clone()).unwrap_or_default()
     }
+}
+
+fn about_drafts(command: &Command) -> bool {
+    matches!(command, Command::SaveDraft { .. } | Command::RememberDraft { .. })
 }
 
 impl Tables {

@@ -73,7 +73,7 @@ impl AcpBackend {
 
 impl Backend for AcpBackend {
     fn label(&self) -> String {
-        format!("ACP agent {}", self.0.program.name)
+        format!("ACP agent {}", self.0.program.called())
     }
 
     fn steerable(&self) -> bool {

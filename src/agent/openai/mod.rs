@@ -99,7 +99,19 @@ impl Backend for OpenAiBackend {
     }
 
     fn check(&self) -> BoxFuture<'_, Result<Found, AgentError>> {
-        Box::pin(self.connection.check())
+        Box::pin(async {
+            let found = self.connection.check().await?;
+            let workdir = &self.tools.places.workdir;
+            let section = &self.connection.config.section;
+            Ok(match found {
+                Found::Good(words) if self.steerable() && !workdir.is_dir() => Found::Doubtful(format!(
+                    "{words}; its tools have no folder to work in: {} is none ({})",
+                    workdir.display(),
+                    section.setting("workdir"),
+                )),
+                found => found,
+            })
+        })
     }
 
     fn open<'a>(&'a self, session: &'a SessionContext) -> BoxFuture<'a, Result<Box<dyn Handle>, AgentError>> {

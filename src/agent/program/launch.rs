@@ -53,6 +53,15 @@ impl Program {
         Ok(Self { section, name, arguments, workdir, key_variables: key_variables.to_owned() })
     }
 
+    /// What a person calls it: of `env NAME=VALUE program`, the program.
+    pub(in crate::agent) fn called(&self) -> &str {
+        let sets = |argument: &&String| argument.contains('=') || argument.starts_with('-');
+        match self.name.rsplit('/').next() {
+            Some("env") => self.arguments.iter().find(|argument| !sets(argument)).unwrap_or(&self.name),
+            _ => &self.name,
+        }
+    }
+
     /// The same for a session, which may have a folder of its own.
     pub(in crate::agent) fn of_session(&self, session: &SessionContext) -> Self {
         let mut program = self.clone();
@@ -141,5 +150,22 @@ impl Program {
             _ => error.to_string(),
         };
         AgentError::Failed(format!("can't run {name:?} of {section}.argv: {why}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_behind_env_is_called_by_its_own_name() {
+        let called = |argv: &[&str]| {
+            let argv: Vec<String> = argv.iter().map(|part| (*part).to_owned()).collect();
+            let program = Program::new(&Section::of("agent.acp"), &argv, PathBuf::new(), &[]).unwrap();
+            program.called().to_owned()
+        };
+        assert_eq!(called(&["/usr/bin/env", "-u", "HOME=/tmp", "A=1", "hermes", "acp"]), "hermes");
+        assert_eq!(called(&["env"]), "env");
+        assert_eq!(called(&["./agent", "x"]), "./agent");
     }
 }

@@ -6,7 +6,7 @@ use super::keymap::Context;
 use super::msg::Tone;
 use super::overlay::{Card, CardKind, DenyWhy, Overlay, Stands};
 use super::text::{Lines, TextField};
-use super::{Model, acts, asking, border, panes, writing};
+use super::{Model, asking, border, panes, writing};
 use crate::domain::Time;
 use crate::domain::api::Command;
 use crate::domain::approval::{Always, Answer, Approval};
@@ -192,7 +192,7 @@ pub(super) fn deny(model: &mut Model) {
             );
         }
         (Stands::Open, true) => {
-            acts::act(model, Command::Answer { approval, answer: Answer::Deny { why: None } });
+            give(model, approval, Answer::Deny { why: None });
             put_away(model);
         }
         (Stands::Open, false) => {
@@ -231,9 +231,14 @@ fn note_settled(model: &mut Model) {
 
 fn answer(model: &mut Model, answer: Answer) {
     if let Some(approval) = asked(model).map(|asked| asked.approval) {
-        acts::act(model, Command::Answer { approval, answer });
+        give(model, approval, answer);
         put_away(model);
     }
+}
+
+/// What becomes of an answer is told where it is told of a message.
+fn give(model: &mut Model, approval: ApprovalId, answer: Answer) {
+    writing::give(model, model.front.clone(), String::new(), Command::Answer { approval, answer });
 }
 
 /// An answered card takes no more keys; it goes when the engine has kept the answer.
@@ -255,6 +260,15 @@ fn ask_why(model: &mut Model) {
         stands: Stands::Open,
     };
     model.overlays.push(Overlay::DenyWhy(deny));
+}
+
+/// Scrolls what has no room on the card by so many rows.
+pub(super) fn scroll_by(model: &mut Model, rows: i64) {
+    let last = model.measured.overlay_lines.saturating_sub(model.measured.overlay_rows);
+    if let Some(Card { kind: CardKind::Asks(asked), .. }) = &mut model.card {
+        asked.top = asked.top.min(last).saturating_add_signed(rows as isize).min(last);
+        model.dirty = true;
+    }
 }
 
 fn scroll(model: &mut Model, action: Action) {

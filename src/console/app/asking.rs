@@ -14,6 +14,8 @@ use crate::domain::sanitize::{many_lines, one_line};
 /// A card takes keys so long after it got the focus: a key meant for what was there before is not its.
 pub(super) const CARD_RESTS: chrono::TimeDelta = chrono::TimeDelta::milliseconds(400);
 
+const TOO_SOON: &str = "that came too soon after this opened: press it again";
+
 /// A button of a question.
 pub(super) fn button(title: &str, action: Action, does: Deed) -> Button {
     Button { title: title.to_owned(), action, does }
@@ -152,7 +154,7 @@ pub(super) fn close(model: &mut Model) {
 /// A key of a question or a card. False if it has none of that name.
 pub(super) fn press(model: &mut Model, action: Action) -> bool {
     if rests(model) && !matches!(action, Action::Close) {
-        model.tell(Tone::Note, "that key came too soon after this opened: press it again");
+        model.tell(Tone::Note, TOO_SOON);
         return true;
     }
     let measured = model.measured;
@@ -194,6 +196,10 @@ fn rests(model: &Model) -> bool {
 
 /// Presses a button of the question in front.
 pub(super) fn press_button(model: &mut Model, index: usize) -> bool {
+    if rests(model) {
+        model.tell(Tone::Note, TOO_SOON);
+        return true;
+    }
     let Some(Overlay::Confirm(confirm)) = model.overlays.last() else { return false };
     let Some(deed) = confirm.buttons.get(index).map(|button| button.does.clone()) else { return false };
     model.overlays.pop();

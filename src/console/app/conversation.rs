@@ -111,13 +111,35 @@ pub enum ShownBody {
     },
 }
 
-/// How a tool call ended.
+/// The end of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownResult {
-    /// Whether it did what it should.
-    pub ok: bool,
+    /// How.
+    pub how: CallEnd,
     /// When it ended.
     pub at: Time,
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEnd {
+    /// It did what it should.
+    Ok,
+    /// It did not.
+    Failed,
+    /// It was not allowed to.
+    Denied,
+}
+
+impl CallEnd {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Denied => "denied",
+        }
+    }
 }
 
 /// Whether an entry is open.

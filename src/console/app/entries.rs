@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use super::called::Called;
-use super::conversation::{Conversation, EntryKey, Fold, Shown, ShownBody, ShownResult};
+use super::conversation::{CallEnd, Conversation, EntryKey, Fold, Shown, ShownBody, ShownResult};
 use super::items::ItemRow;
 use super::stream::{self, Joined, Kept, Live, Shortened, Written};
 use crate::domain::Time;
 use crate::domain::api::{ConversationPage, Doing, Piece, StreamKind};
-use crate::domain::history::{Body, Entry};
+use crate::domain::approval::says_denied;
+use crate::domain::history::{Body, Entry, ToolResult};
 use crate::domain::plan::{Plan, PlanEntry};
 use crate::domain::sanitize::{many_lines, one_line};
 use crate::domain::turn::{Outcome, TurnState};
@@ -277,10 +278,13 @@ impl Conversation {
         }
     }
 
-    /// Puts what the running tool has written under its call, the last one of its turn.
+    /// Puts what the running tool has written under its call, the last one of its turn; what was handed to the turn
+    /// meanwhile stands behind it.
     fn show_written(&self, entries: &mut [Shown]) {
         let Some(doing) = &self.doing else { return };
-        let Some(shown) = entries.last_mut().filter(|shown| shown.turn == Some(doing.turn)) else { return };
+        let of_turn = entries.iter_mut().rev().take_while(|shown| shown.turn == Some(doing.turn));
+        let called = |shown: &&mut Shown| matches!(shown.body, ShownBody::Tool { .. });
+        let Some(shown) = of_turn.into_iter().find(called) else { return };
         if let ShownBody::Tool { result: None, written, called, opened, .. } = &mut shown.body
             && shown.turn_state == TurnState::Running
         {
@@ -331,6 +335,14 @@ pub(super) enum Reload {
     Replace,
 }
 
+fn call_end(result: &ToolResult) -> CallEnd {
+    match result.ok {
+        true => CallEnd::Ok,
+        false if says_denied(&result.output) => CallEnd::Denied,
+        false => CallEnd::Failed,
+    }
+}
+
 /// An entry as it is shown; `before` is what stands before it.
 fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown {
     let mut of_turn = before.iter().rev().take_while(|shown| shown.turn == Some(entry.turn));
@@ -351,7 +363,7 @@ fn shown(entry: &Entry, key: EntryKey, revision: u64, before: &[Shown]) -> Shown
                 opened: apart(&called, &output.unwrap_or_default()),
                 called,
                 written: String::new(),
-                result: result.as_ref().map(|result| ShownResult { ok: result.ok, at: result.at }),
+                result: result.as_ref().map(|result| ShownResult { how: call_end(result), at: result.at }),
             }
         }
         Body::Resume { text } | Body::Told { text } => ShownBody::Told { text: clean(text) },

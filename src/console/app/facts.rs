@@ -143,7 +143,7 @@ pub(super) fn entry(model: &Model, entry: &Shown) -> Vec<Fact> {
             facts.push(("tool", format!("{name}  {arguments}")));
             facts.push(match result {
                 Some(result) => {
-                    let word = if result.ok { "ok" } else { "failed" };
+                    let word = result.how.word();
                     ("result", format!("{word} after {}", words::running(result.at - entry.at)))
                 }
                 None if entry.turn_state == TurnState::Running => ("result", "none yet: it runs".to_owned()),

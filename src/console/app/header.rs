@@ -10,6 +10,7 @@ use super::typing::key_name;
 use crate::domain::Time;
 use crate::domain::agent::{AgentName, Roster};
 use crate::domain::api::{CronHealth, Drain, EngineHold, StoreTrouble};
+use crate::domain::sanitize::one_line;
 
 /// The header's words. The drawing decides what fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +68,15 @@ pub fn next_agent(model: &Model, agents: &Roster) -> AgentName {
     }
 }
 
+/// Who answers next, and the model that was chosen for it.
+fn answers(model: &Model, agents: &Roster) -> String {
+    let label = agents.label(&next_agent(model, agents));
+    match model.front_row.as_ref().and_then(|row| row.row.session.chosen_model.as_ref()) {
+        Some(chosen) => format!("{label}, model {}", one_line(&chosen.to_string())),
+        None => label,
+    }
+}
+
 /// What the header says now.
 pub fn header(model: &Model) -> Header {
     let status = model.overview.as_ref().map(|overview| &overview.engine);
@@ -75,8 +85,7 @@ pub fn header(model: &Model) -> Header {
     Header {
         needs_you: model.overview.as_ref().map(|overview| overview.needs_you),
         running: model.overview.as_ref().map_or(0, |overview| overview.running),
-        agent: status
-            .map_or_else(String::new, |status| status.agents.label(&next_agent(model, &status.agents))),
+        agent: status.map_or_else(String::new, |status| answers(model, &status.agents)),
         engine: match &model.link {
             Link::Up(Reach::Here) => Engine::Here,
             Link::Up(Reach::Attached { pid }) => Engine::Attached(*pid),

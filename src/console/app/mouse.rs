@@ -5,7 +5,8 @@ use super::focus::{Focus, Pane, Target, View};
 use super::msg::{Mouse, MouseAct};
 use super::overlay::Overlay;
 use super::{
-    Model, acts, asking, cron, front, item_acts, job_editor, panes, picking, recovery, scroll, walk,
+    Model, acts, approvals, asking, cron, front, item_acts, job_editor, panes, picking, recovery, scroll,
+    walk,
 };
 
 /// How many lines or rows one step of the wheel is.
@@ -102,6 +103,9 @@ fn press(model: &mut Model, index: usize) {
 fn wheel(model: &mut Model, target: &Target, by: i64) {
     match (model.focus(), target) {
         (Focus::Overlay, _) => wheel_overlay(model, by),
+        (_, Target::Overlay | Target::Button(_)) if approvals::asked(model).is_some() => {
+            approvals::scroll_by(model, by);
+        }
         (_, Target::Entry(_) | Target::Pane(Pane::Conversation | Pane::Composer)) => {
             scroll::scroll_by(model, by)
         }

@@ -58,6 +58,8 @@ pub enum Msg {
     Tick(Time),
     /// A timer that was asked for is due.
     Fired(Timer, Time),
+    /// Questions are answered by the store that the engine left.
+    StoreReached,
     /// The external editor closed, with the text or why there is none.
     EditorClosed(Result<String, String>),
     /// The external editor closed that `jobs.json` was opened in.
@@ -231,6 +233,8 @@ pub enum Effect {
     Reconnect,
     /// Reach the engine that restarts, as soon as it is back: [`Msg::Connected`] or [`Msg::Notice`] answers.
     AwaitRestart,
+    /// Read the store that an engine left in order, to show what became of all: [`Msg::StoreReached`] answers.
+    ReadStore,
     /// Start the engine in this process: [`Msg::Connected`] or [`Msg::Notice`] answers.
     StartHere,
     /// Leave the screen. It is the last effect.

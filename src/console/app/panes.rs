@@ -54,6 +54,8 @@ pub(super) fn set_focus(model: &mut Model, focus: Focus) {
     let now = model.now;
     if let Some(card) = &mut model.card {
         card.focused_at = (focus == Focus::Card).then_some(now);
+        // Enter is always harmless at first.
+        card.marked = 0;
     }
     if let Focus::Pane(pane) = focus {
         set_pane(model, pane);

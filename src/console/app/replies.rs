@@ -124,6 +124,9 @@ fn submitted(model: &mut Model, ticket: Ticket, result: Result<Reply, Failure>) 
 fn unanswered(model: &mut Model, sent: &Sent, why: &str) -> String {
     let key = typing::key_name(model, Action::HistoryUp);
     let composer = model.composers.entry(sent.key.clone()).or_default();
+    if sent.text.is_empty() {
+        return format!("no answer ({why}): look whether it was taken");
+    }
     composer.came_back.push(format!("{:?}", excerpt(&sent.text)));
     match composer.came_back.as_slice() {
         [_] => format!("no answer ({why}): look whether it was taken before sending it again"),

@@ -136,6 +136,8 @@ pub(super) fn mark_front(model: &mut Model, pace: Pace) {
 pub(super) struct Memory {
     /// Whether the engine said that it has stopped in order.
     pub(super) engine_stopped: bool,
+    /// Whether the store that it left answers questions.
+    pub(super) reads_store: bool,
     /// When a key last moved in a list that has the focus: its order is frozen for 3 s.
     pub(super) list_key_at: Option<Time>,
     /// When the last key came.

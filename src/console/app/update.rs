@@ -56,6 +56,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Connected(reach) => connected(model, reach),
         Msg::EngineGone { reason, at } => gone(model, &reason, at),
         Msg::EngineSilent(since) => silent(model, since),
+        Msg::StoreReached => store_reached(model),
         Msg::Tick(at) => tick(model, at),
         Msg::Fired(timer, at) => fired(model, timer, at),
         Msg::EditorClosed(Ok(text)) => writing::external_text(model, &text),
@@ -72,7 +73,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     settle(model);
     approvals::sync(model);
     requests::ask(model);
-    if matches!(model.link, Link::Gone { .. }) {
+    if matches!(model.link, Link::Gone { .. }) && !model.memory.reads_store {
         withhold_questions(model);
     }
     std::mem::take(&mut model.effects)
@@ -133,6 +134,7 @@ fn connected(model: &mut Model, reach: Reach) {
     model.link = Link::Up(reach);
     model.silent_since = None;
     model.memory.engine_stopped = false;
+    model.memory.reads_store = false;
     model.requests.forget();
     if matches!(model.card, Some(Card { kind: CardKind::Gone { .. }, .. })) {
         model.card = None;
@@ -174,16 +176,28 @@ fn gone(model: &mut Model, reason: &str, at: Time) {
     let restarts = model.drain().is_some_and(|drain| drain.then == AfterStop::Restart);
     model.link = Link::Gone { reason: reason.clone(), at, end };
     model.requests.forget();
+    model.memory.reads_store = false;
     model.armed = None;
     // What was told was about an engine that ran, and nothing can be taken back now.
     model.notices.clear();
     model.overlays.retain(|overlay| !asks_the_engine(overlay));
     let kind = CardKind::Gone { reason, at, end, trying: None };
     model.card = Some(Card::new(kind));
-    if restarts {
-        asking::await_restart(model);
+    match end {
+        _ if restarts => asking::await_restart(model),
+        // The answers to the last questions may not have come any more.
+        End::Stopped => model.effects.push(Effect::ReadStore),
+        End::Lost => {}
     }
     model.dirty = true;
+}
+
+/// An engine that stopped in order left everything in the store: what it did last is shown from there.
+fn store_reached(model: &mut Model) {
+    if matches!(model.link, Link::Gone { .. }) {
+        model.memory.reads_store = true;
+        requests::mark_all(model, Pace::AtOnce);
+    }
 }
 
 /// Who stopped an engine that stopped in order, and what that cut.
@@ -202,7 +216,7 @@ fn asks_the_engine(overlay: &Overlay) -> bool {
     !confirm.buttons.iter().all(|button| stays(&button.does))
 }
 
-/// Without an engine no question is asked; on reconnecting everything is asked anew.
+/// Without an engine or its store no question is asked; on reconnecting everything is asked anew.
 fn withhold_questions(model: &mut Model) {
     model.effects.retain(|effect| !matches!(effect, Effect::Query { .. }));
     model.requests.forget();

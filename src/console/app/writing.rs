@@ -5,7 +5,7 @@ use super::composer::{AckLine, AckState, Composer, Lasts, Sent};
 use super::msg::{Effect, Timer, Tone};
 use super::overlay::{Overlay, Run};
 use super::replies::Purpose;
-use super::{Model, acts, approvals, asking, border, completing, job_editor, picking};
+use super::{Model, acts, approvals, asking, border, completing, job_editor, picking, scroll};
 use crate::domain::api::{Command, ComposerMemory};
 use crate::domain::id::SessionKey;
 use crate::domain::queue::{Intent, Source, check_text};
@@ -172,6 +172,9 @@ pub(super) fn send(model: &mut Model, intent: Intent) {
     clear(model);
     keep_in_history(model, text.clone());
     let key = model.front.clone();
+    if answer.is_none() && !text.starts_with('/') {
+        scroll::follow(model);
+    }
     match answer {
         Some(answer) => give(model, key, text, answer),
         None => submit(model, key, text, intent),
@@ -263,6 +266,9 @@ pub(super) fn expire_acks(model: &mut Model) {
 
 /// A text that was not taken comes back: into the draft, or only into the history if another was begun.
 pub(super) fn give_back(model: &mut Model, key: &SessionKey, text: &str) {
+    if text.is_empty() {
+        return;
+    }
     let composer = model.composers.entry(key.clone()).or_default();
     composer.keep(text.to_owned());
     if composer.text.is_empty() {

@@ -51,6 +51,7 @@ impl Console {
             }
             Effect::Reconnect => self.reaching = Some(reaching(self.engines.reconnect())),
             Effect::AwaitRestart => self.reaching = Some(reaching(self.engines.restarted())),
+            Effect::ReadStore => return self.read_store(),
             Effect::StartHere => self.reaching = Some(reaching(self.engines.start_here())),
             Effect::Quit(leave) => self.ended = Some(Ended::Left(leave)),
         }
@@ -62,6 +63,19 @@ impl Console {
         match self.commands.give(given) {
             Some(refused) => self.tell(refused, Reason::Key),
             None => Ok(()),
+        }
+    }
+
+    fn read_store(&mut self) -> Result<(), ConsoleError> {
+        match self.engines.store() {
+            Ok(store) => {
+                self.client = store;
+                self.tell(Msg::StoreReached, Reason::Key)
+            }
+            Err(error) => {
+                tracing::info!(%error, "the store is not read after the engine's end");
+                Ok(())
+            }
         }
     }
 

@@ -17,6 +17,9 @@ pub trait Engines: Send + Sync {
     /// Reaches the engine that restarts for this home, once it is back.
     fn restarted(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>>;
 
+    /// Reads the store of this home, which an engine has left.
+    fn store(&self) -> Result<Arc<dyn Client>, String>;
+
     /// Starts the engine in this process.
     fn start_here(&self) -> BoxFuture<'static, Result<Arc<dyn Client>, String>>;
 }

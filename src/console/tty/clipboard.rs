@@ -28,7 +28,7 @@ impl Between {
 /// The text is too long for a terminal's clipboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not copied: {bytes} bytes, and a terminal takes {MAX_BYTES} at most; `/save` writes the session to a file"
+    "not copied: {bytes} bytes, and a terminal takes {MAX_BYTES} at most; `/export` writes the session to a file"
 )]
 pub struct TooLong {
     /// Its size.

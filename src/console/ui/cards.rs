@@ -91,7 +91,7 @@ fn draw_away(paint: &mut Paint<'_>, screen: Rect, card: &Card, report: &Report) 
     for (label, words) in &lines {
         let role = match *label {
             "crashed" | "failed" | "given up" | "jobs bad" => Role::Bad,
-            "cut off" | "refused" | "held" => Role::Warning,
+            "cut off" | "refused" | "held" | "denied" => Role::Warning,
             "answered" | "resumed" => Role::Good,
             _ => Role::Text,
         };

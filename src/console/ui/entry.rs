@@ -11,7 +11,7 @@ use super::theme::Role;
 use super::words;
 use super::wraps::{Shape, TextId, WrappedRow};
 use crate::console::app::Model;
-use crate::console::app::conversation::{Fold, Shown, ShownBody};
+use crate::console::app::conversation::{CallEnd, Fold, Shown, ShownBody};
 use crate::console::app::focus::Pane;
 use crate::console::app::model::{LongLines, TimeStyle};
 use crate::console::app::words::{age, count, running, thousands};
@@ -267,9 +267,12 @@ fn tool_result(paint: &mut Paint<'_>, entry: &Shown) -> (String, Role) {
     let ShownBody::Tool { result, .. } = &entry.body else { return (String::new(), Role::Text) };
     match result {
         Some(done) => {
-            let (mark, word, role) = match done.ok {
-                true => (glyphs.done, "ok", Role::Good),
-                false => (glyphs.failed, "failed", Role::Bad),
+            let word = done.how.word();
+            let (mark, role) = match done.how {
+                CallEnd::Ok => (glyphs.done, Role::Good),
+                CallEnd::Failed => (glyphs.failed, Role::Bad),
+                // How long it was asked about is not how long it took.
+                CallEnd::Denied => return (format!("{} {word}", glyphs.failed), Role::Warning),
             };
             (format!("{mark} {word} {} {}", glyphs.dot, words::took(entry.at, done.at)), role)
         }

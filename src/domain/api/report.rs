@@ -34,6 +34,12 @@ pub struct Report {
     pub cleared: usize,
     /// Times that a queue was put on hold.
     pub held: usize,
+    /// Questions of agents that nobody answered in time.
+    #[serde(default)]
+    pub unanswered: usize,
+    /// Calls that were denied because nobody could be asked.
+    #[serde(default)]
+    pub not_asked: usize,
     /// Starts of the engine.
     pub starts: usize,
     /// Of these, those after a crash or a kill.
@@ -129,6 +135,10 @@ impl Report {
             Some(0) => "the last engine, and none runs since".to_owned(),
             Some(n) => format!("the last engine, with {} cut off, and none runs since", count(n, "turn")),
         };
+        let denied = [
+            (self.unanswered, "question", "not answered in time"),
+            (self.not_asked, "call", "denied, nobody was asked"),
+        ];
         let lines = [
             ("died", died),
             ("crashed", starts),
@@ -138,6 +148,7 @@ impl Report {
             ("jobs bad", self.jobs.bad()),
             ("refused", of(self.refused, "message")),
             ("held", of(self.held, "queue")),
+            ("denied", JobsReport::line(&denied)),
             ("resumed", of(self.resumed, "turn")),
             ("answered", of(self.answered, "turn")),
             ("jobs", self.jobs.rest()),

@@ -23,6 +23,14 @@ pub use self::policy::{Policy, Verdict, verdict};
 /// The most characters that a person can be asked about: all of them are shown, a page after the other.
 pub const MOST_CHARS: usize = 50_000;
 
+/// How what an agent is told of a denial begins.
+const NOT_DONE: &str = "not done: ";
+
+/// Whether the output of a call says that it was denied.
+pub fn says_denied(output: &str) -> bool {
+    output.starts_with(NOT_DONE)
+}
+
 /// What an agent wants to do, as a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
@@ -182,7 +190,7 @@ impl Decision {
             Self::TimedOut => "the operator was asked and did not answer in time".to_owned(),
             Self::NobodyToAsk { why } | Self::Cancelled { why } => why.clone(),
         };
-        Some(format!("not done: {why}"))
+        Some(format!("{NOT_DONE}{why}"))
     }
 }
 

@@ -204,7 +204,7 @@ impl JobEvent {
                 format!("job {job}: run {execution} waits until {}: {why}", clock(*until))
             }
             Self::LetGo { execution } => {
-                format!("job {job}: run {execution} goes on today, whatever its limit")
+                format!("job {job}: run {execution} goes on, and its slots run today, whatever its limit")
             }
             Self::Fired { execution, slots: Some(taken), how, .. } => {
                 let how = match how {

@@ -23,8 +23,11 @@ const ENDED: &str = "
 const WARNED: &str = "
     SELECT coalesce(sum(event = 'superseded'), 0) AS replaced, coalesce(sum(event = 'refused'), 0) AS refused,
         coalesce(sum(event = 'cleared'), 0) AS cleared, coalesce(sum(event = 'queue_held'), 0) AS held,
-        coalesce(sum(event = 'session_marked' AND marker = 'suspended'), 0) AS given_up
-    FROM (SELECT json_extract(kind, '$.event') AS event, json_extract(kind, '$.marker.marker') AS marker
+        coalesce(sum(event = 'session_marked' AND marker = 'suspended'), 0) AS given_up,
+        coalesce(sum(event = 'approval_settled' AND decision = 'timed_out'), 0) AS unanswered,
+        coalesce(sum(event = 'approval_settled' AND decision = 'nobody_to_ask'), 0) AS not_asked
+    FROM (SELECT json_extract(kind, '$.event') AS event, json_extract(kind, '$.marker.marker') AS marker,
+              json_extract(kind, '$.verdict.decision') AS decision
           FROM events WHERE level >= 2 AND seq >= ?1)";
 
 /// What was told of runs and of slots, out of the index of what was told of jobs.
@@ -48,6 +51,8 @@ impl Reader<'_> {
             report.cleared = row.get("cleared")?;
             report.held = row.get("held")?;
             report.given_up = row.get("given_up")?;
+            report.unanswered = row.get("unanswered")?;
+            report.not_asked = row.get("not_asked")?;
             Ok(())
         })?;
         for event in self.rows(OF_JOBS, (first,), |row| from_json::<EventKind>(row, "kind"))? {

@@ -149,7 +149,9 @@ impl Tx<'_> {
                 self.resume_now(&mut standing, at)?;
             }
             _ if standing.hold.is_none() && !was_spent => {
-                return Err(nothing_to("this session's queue is not held"));
+                return Err(nothing_to(
+                    "this session's queue is not held; /retry runs a turn that failed again",
+                ));
             }
             _ => self.release(&mut standing, by, at)?,
         }
