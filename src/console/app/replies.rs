@@ -44,8 +44,7 @@ pub(super) fn replied(model: &mut Model, ticket: Ticket, result: Result<Reply, F
     let Some(purpose) = model.memory.purposes.remove(&ticket) else { return };
     match (purpose, result) {
         (Purpose::Submit, result) => submitted(model, ticket, result),
-        (Purpose::Look, _) => return,
-        (Purpose::SaveDraft, Ok(_)) => {}
+        (Purpose::Look, _) | (Purpose::SaveDraft, Ok(_)) => return,
         (Purpose::SaveDraft, Err(failure)) => {
             writing::were_not_saved(model);
             model.tell(Tone::Error, format!("the draft was not saved: {}", failure.words()));
