@@ -67,6 +67,7 @@ fn fill(path: &Path, cut: u32) {
                             turn,
                             outcome: Outcome::Done,
                             tail: Vec::new(),
+                            written: String::new(),
                             context: None,
                             model: None,
                             steered: Vec::new(),

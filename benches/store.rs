@@ -280,6 +280,7 @@ const RESET: ResetPolicy = ResetPolicy { mode: ResetMode::Both, idle_minutes: 14
 
 fn end(turn: TurnId) -> TurnEnd {
     TurnEnd {
+        written: String::new(),
         turn,
         outcome: Outcome::Done,
         tail: vec![Output::Text {

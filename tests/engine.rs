@@ -35,7 +35,7 @@ use support::world::{Setup, World, restart};
 use switchboard::agent::AgentEvent;
 use switchboard::domain::api::{Answer, Command, Direction, Query, Reply, Update, Waited};
 use switchboard::domain::event::EventKind;
-use switchboard::domain::history::Step;
+use switchboard::domain::history::{Body, Step};
 use switchboard::domain::id::SessionKey;
 use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Refusal, Source};
@@ -733,6 +733,27 @@ async fn what_a_running_tool_writes_is_seen_while_it_runs_and_never_kept() {
         world.advance(1).await;
     }
     assert_eq!(world.transcript("s").await, ["you: build it", "agent: built"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_tool_had_written_last_that_a_stop_ended_is_its_result() {
+    let mut world = World::new(Setup::default()).await;
+    world.send("s", "build it").await;
+    let mut turn = world.turn_for("build it").await;
+    let (call, name, arguments) = ("c1".to_owned(), "terminal".to_owned(), "make".to_owned());
+    turn.emit(AgentEvent::ToolCall { call, name, arguments }).await;
+    turn.kept.up_to(1).await.unwrap();
+    turn.doing.write("compiling a\ncompiling b\n");
+    world.type_into("s", "/stop").await.unwrap();
+    turn.obey_stop().await;
+    world.turn_ended().await;
+    let page = world.conversation(&world.id("s").await).await;
+    let result = page.entries.iter().find_map(|entry| match &entry.body {
+        Body::Tool { result, .. } => result.clone(),
+        _ => None,
+    });
+    let expected = "interrupted, effect unknown; it had written last:\ncompiling a\ncompiling b\n";
+    assert_eq!(result.unwrap().output, expected);
 }
 
 #[tokio::test(start_paused = true)]

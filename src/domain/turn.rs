@@ -171,6 +171,8 @@ pub struct TurnEnd {
     pub outcome: Outcome,
     /// The last output that is not kept yet.
     pub tail: Vec<Output>,
+    /// What its tool that still worked had written last.
+    pub written: String,
     /// How full its model's window was when it was asked last, where that was told.
     pub context: Option<ContextUse>,
     /// The model that answered.

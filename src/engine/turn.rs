@@ -175,6 +175,8 @@ struct Work<'a> {
     keep_at: Instant,
     /// What is told of the turn before it ends.
     told: Vec<JoinHandle<()>>,
+    /// What the tool that runs has written last.
+    written: String,
     handle: Option<HandleUse>,
 }
 
@@ -194,6 +196,7 @@ impl<'a> Work<'a> {
             keeping: None,
             keep_at: Instant::now(),
             told: Vec::new(),
+            written: String::new(),
             handle: None,
         }
     }
@@ -362,6 +365,10 @@ impl<'a> Work<'a> {
                 Some(item) = self.control.steer.recv() => self.steer(item, &steer),
             }
         }
+        let written = self.hiding.secrets().hide_in_part(doing.borrow().clone());
+        if !written.is_empty() {
+            self.written = written;
+        }
         ran
     }
 
@@ -527,6 +534,7 @@ impl<'a> Work<'a> {
             turn: self.begun.turn,
             outcome,
             tail,
+            written: self.written,
             context: self.recorder.context,
             model: self.recorder.model,
             steered: self.recorder.steered,

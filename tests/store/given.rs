@@ -96,6 +96,7 @@ pub(crate) fn end(turn: TurnId, outcome: Outcome, seconds: i64) -> TurnEnd {
         turn,
         outcome,
         tail: Vec::new(),
+        written: String::new(),
         context: None,
         model: None,
         steered: Vec::new(),

@@ -628,12 +628,12 @@ impl Model {
         self.resolve(&AlertKey::approval(&session), at);
     }
 
-    fn end(&mut self, id: TurnId, outcome: &Outcome, at: Time) {
+    fn end(&mut self, id: TurnId, outcome: &Outcome, written: &str, at: Time) {
         let turn = self.turn(id).clone();
         let questions = self.open_questions(&turn.session).len();
         self.cancel_questions(id, "the turn has ended", at);
         if *outcome != Outcome::Done {
-            self.close_calls(&turn.session, id, questions, at);
+            self.close_calls(&turn.session, id, questions, written, at);
             self.entry(&turn.session, id, at, Body::Ended { outcome: outcome.clone() });
         }
         self.turn_mut(id).state = outcome.state();
@@ -645,7 +645,7 @@ impl Model {
         self.tell(Some(&turn.session), kind, at);
     }
 
-    fn close_calls(&mut self, session: &SessionId, turn: TurnId, questions: usize, at: Time) {
+    fn close_calls(&mut self, session: &SessionId, turn: TurnId, questions: usize, written: &str, at: Time) {
         let of_turn = self.entries.iter_mut().filter(|entry| entry.turn == turn);
         let open: Vec<&mut Option<ToolResult>> = of_turn
             .filter_map(|entry| match &mut entry.body {
@@ -655,12 +655,14 @@ impl Model {
             .collect();
         let calls = open.len();
         let (closed, words) = if questions < calls {
-            (Closed::EffectUnknown, "interrupted, effect unknown")
+            let last = format!("interrupted, effect unknown; it had written last:\n{written}");
+            let unknown = "interrupted, effect unknown".to_owned();
+            (Closed::EffectUnknown, if calls == 1 && !written.is_empty() { last } else { unknown })
         } else {
-            (Closed::NotDone, "not done: nobody had answered yet whether it may be")
+            (Closed::NotDone, "not done: nobody had answered yet whether it may be".to_owned())
         };
         for result in open {
-            *result = Some(ToolResult { ok: false, output: words.to_owned(), at });
+            *result = Some(ToolResult { ok: false, output: words.clone(), at });
         }
         if calls > 0 {
             self.tell(Some(session), EventKind::CallsClosed { turn, calls, closed }, at);
@@ -934,7 +936,7 @@ impl Model {
     }
 
     fn cut(&mut self, id: TurnId, cause: StopCause, at: Time) {
-        self.end(id, &Outcome::Interrupted { cause }, at);
+        self.end(id, &Outcome::Interrupted { cause }, "", at);
         let turn = self.turn(id).clone();
         for item in turn.handed.iter().map(|(item, _)| *item).chain([turn.item]) {
             self.settle(item, ItemState::Interrupted, Some(cause.words()));
@@ -1742,7 +1744,7 @@ impl Transitions for Model {
         let turn = self.turn(end.turn).clone();
         let session = turn.session.clone();
         self.append(end.turn, &end.tail, end.at);
-        self.end(end.turn, &end.outcome, end.at);
+        self.end(end.turn, &end.outcome, &end.written, end.at);
         let (state, note) = match &end.outcome {
             Outcome::Done => (ItemState::Done, None),
             Outcome::Failed { error } => (ItemState::Failed, Some(error.clone())),

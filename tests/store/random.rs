@@ -428,6 +428,7 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
                     turn,
                     outcome: outcome.clone(),
                     tail: tail.clone(),
+                    written: if taken % 2 == 0 { String::new() } else { "half a line".to_owned() },
                     context: context_use(*taken),
                     model: did_anything.then(|| "m".to_owned()),
                     steered: c

@@ -29,7 +29,17 @@ impl Closed {
         if questions >= calls { Self::NotDone } else { Self::EffectUnknown }
     }
 
-    /// The result that is recorded for each.
+    /// The result that is recorded for each of so many; a single one that worked has what it had `written` last.
+    pub fn result(self, calls: usize, written: &str) -> String {
+        match self {
+            Self::EffectUnknown if calls == 1 && !written.is_empty() => {
+                format!("{}; it had written last:\n{written}", self.words())
+            }
+            Self::EffectUnknown | Self::NotDone => self.words().to_owned(),
+        }
+    }
+
+    /// What became of them.
     pub fn words(self) -> &'static str {
         match self {
             Self::EffectUnknown => EFFECT_UNKNOWN,

@@ -404,6 +404,7 @@ impl Tx<'_> {
         standing: &mut Standing,
         turn: TurnId,
         questions: usize,
+        written: &str,
         at: Time,
     ) -> Result<()> {
         let calls = self.only(
@@ -418,7 +419,7 @@ impl Tx<'_> {
         self.execute(
             "UPDATE messages SET ok = 0, text = ?2, result_at = ?3
              WHERE turn = ?1 AND role = 'tool' AND result_at IS NULL",
-            (turn, closed.words(), Millis(at)),
+            (turn, closed.result(calls, written), Millis(at)),
         )?;
         self.tell_of(standing, EventKind::CallsClosed { turn, calls, closed }, at).map(|_| ())
     }

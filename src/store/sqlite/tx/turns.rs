@@ -137,7 +137,7 @@ impl Tx<'_> {
         let Some(mut standing) = self.standing_in(end.turn)? else { return Ok(false) };
         let Some(running) = standing.running else { return Ok(false) };
         self.append(&mut standing, end.turn, &end.tail, end.at)?;
-        self.end_turn(&mut standing, running, &end.outcome, end.model.as_deref(), end.at)?;
+        self.end_turn(&mut standing, running, &end.outcome, end.model.as_deref(), &end.written, end.at)?;
         standing.gained.context = end.context;
         standing.gained.model = end.did_anything.then(|| end.model.clone());
         standing.gained.handle = end.handle;
@@ -171,12 +171,13 @@ impl Tx<'_> {
         running: RunningTurn,
         outcome: &Outcome,
         model: Option<&str>,
+        written: &str,
         at: Time,
     ) -> Result<()> {
         let questions = standing.asks;
         self.cancel_approvals(standing, running.turn, "the turn has ended", at)?;
         if *outcome != Outcome::Done {
-            self.close_calls(standing, running.turn, questions, at)?;
+            self.close_calls(standing, running.turn, questions, written, at)?;
             self.add_message(standing, &NewRow::of(running.turn, "ended", at))?;
         }
         let kind = EventKind::TurnEnded { turn: running.turn, item: running.item, outcome: outcome.clone() };
@@ -213,7 +214,7 @@ impl Tx<'_> {
         cause: StopCause,
         at: Time,
     ) -> Result<()> {
-        self.end_turn(standing, running, &Outcome::Interrupted { cause }, None, at)?;
+        self.end_turn(standing, running, &Outcome::Interrupted { cause }, None, "", at)?;
         for item in self.steered_items(running.turn)?.into_iter().chain([running.item]) {
             self.settle(item, ItemState::Interrupted, Some(cause.words()))?;
         }
