@@ -316,3 +316,12 @@ fn it_is_told_that_an_answer_to_a_dying_engine_may_not_have_been_taken() {
     assert!(screen.ack().contains("look whether it was taken"), "{}", screen.ack());
     assert_eq!(screen.draft(), "");
 }
+
+#[test]
+fn whoever_would_stop_the_engine_is_told_of_what_asks_for_it_stands_still() {
+    let mut screen = Screen::on(vec![asks("a", 1, "git push")]);
+    screen.press("esc q");
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("it does not ask") };
+    assert!(confirm.detail.contains("1 session asks you"), "{}", confirm.detail);
+    assert!(!confirm.detail.contains("stops at once"), "{}", confirm.detail);
+}

@@ -53,7 +53,13 @@ pub(super) fn ask_quit(model: &mut Model) {
         return ask_in_drain(model, &drain);
     }
     let running = model.overview.as_ref().map_or(0, |overview| overview.running);
-    let turns = turns(running);
+    // Such a turn stands still, and a stop waits for it.
+    let asking = model.sessions.rows.iter().filter(|row| row.asks.is_some()).count();
+    let turns = match asking {
+        0 => turns(running),
+        1 => format!("{}, 1 session asks you", turns(running)),
+        many => format!("{}, {many} sessions ask you", turns(running)),
+    };
     let cancel = button("cancel", Action::No, Deed::Nothing);
     let (question, detail, buttons) = match &model.link {
         Link::Gone { .. } | Link::Up(Reach::StoreOnly) => (
@@ -71,7 +77,7 @@ pub(super) fn ask_quit(model: &mut Model) {
         ),
         Link::Up(Reach::Here) => (
             "Stop the engine, or leave it running without a screen?",
-            format!("{turns}. {} {LEFT_RUNNING}", if running == 0 { STOPS_AT_ONCE } else { DRAINS }),
+            format!("{turns}. {} {LEFT_RUNNING}", if running + asking == 0 { STOPS_AT_ONCE } else { DRAINS }),
             vec![
                 cancel,
                 button("stop the engine", Action::Yes, Deed::StopAndQuit),

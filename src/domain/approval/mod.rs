@@ -26,9 +26,9 @@ pub const MOST_CHARS: usize = 50_000;
 /// How what an agent is told of a denial begins.
 const NOT_DONE: &str = "not done: ";
 
-/// Whether the output of a call says that it was denied.
+/// Whether the output of a call says that it was denied, by itself or as the error of a tool.
 pub fn says_denied(output: &str) -> bool {
-    output.starts_with(NOT_DONE)
+    output.strip_prefix("error: ").unwrap_or(output).starts_with(NOT_DONE)
 }
 
 /// What an agent wants to do, as a person is asked.
@@ -322,6 +322,8 @@ mod tests {
         let deny = Ending::Answered(Answer::Deny { why: Some("not today".to_owned()) });
         let denied = open.decide(&deny).unwrap();
         assert_eq!(denied.refusal().unwrap(), "not done: the operator denied it and says: not today");
+        let told = denied.refusal().unwrap();
+        assert!(says_denied(&told) && says_denied(&format!("error: {told}")) && !says_denied("error: no"));
     }
 
     #[test]
