@@ -215,7 +215,6 @@ async fn read_head(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Instant;
 
@@ -228,8 +227,11 @@ mod tests {
 
         fn script(&self, name: &str, text: &str, mode: u32) -> ScriptCall {
             let program = self.0.path().join(name);
-            std::fs::write(&program, text).unwrap();
-            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(mode)).unwrap();
+            // Written by another process: a neighbour that forks just now would keep our own file busy.
+            let write = "printf %s \"$1\" > \"$0\" && chmod \"$2\" \"$0\"";
+            let mut writer = std::process::Command::new("sh");
+            writer.args(["-c", write]).arg(&program).args([text, &format!("{mode:o}")]);
+            assert!(writer.status().unwrap().success());
             ScriptCall {
                 program,
                 workdir: self.0.path().to_owned(),

@@ -11,6 +11,7 @@ use switchboard::agent::{self, AgentError, AgentEvent, Backend, Children, NewChi
 use switchboard::config::{BackendKind, Keys};
 use tokio::sync::Notify;
 
+use crate::executable::write_program;
 use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, lives, real, session};
 
 pub fn tests() -> Vec<Trial> {
@@ -171,10 +172,7 @@ async fn unusable_program() {
 
 async fn runs_in_its_folder() {
     let folder = tempfile::tempdir().unwrap();
-    // Written by another process: a neighbour that forks just now would keep our own file busy.
-    let write = r"printf '#!/bin/sh\npwd -P\n' > agent.sh; chmod +x agent.sh";
-    let mut writer = std::process::Command::new("sh");
-    assert!(writer.args(["-c", write]).current_dir(folder.path()).status().unwrap().success());
+    write_program(&folder.path().join("agent.sh"), "#!/bin/sh\npwd -P\n".as_bytes());
     let mut config = config(BackendKind::Command);
     config.command.argv = vec!["./agent.sh".to_owned()];
     let home = folder.path().canonicalize().unwrap();

@@ -13,6 +13,8 @@ mod acp;
 mod chat_server;
 mod command;
 mod context;
+#[path = "../support/executable.rs"]
+mod executable;
 mod openai;
 mod peers;
 mod practice;

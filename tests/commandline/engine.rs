@@ -1,6 +1,6 @@
 //! A running engine and the commands that talk to it.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::support::executable::write_program;
 use crate::support::program::{Place, Serve};
 
 /// The listings that must survive a crash, without what only time changes.
@@ -455,7 +456,8 @@ fn a_restart_is_refused_while_the_next_start_would_fail() {
 fn a_restart_is_refused_while_nothing_that_runs_stands_in_the_programs_place() {
     let place = Place::new();
     let program = place.home().with_file_name("switchboard");
-    std::fs::copy(env!("CARGO_BIN_EXE_switchboard"), &program).unwrap();
+    let copy = |to| write_program(to, File::open(env!("CARGO_BIN_EXE_switchboard")).unwrap());
+    copy(&program);
     let mut command = Command::new(&program);
     command.arg("serve").env("SWITCHBOARD_HOME", place.home()).stderr(Stdio::piped());
     let _engine = Serve::begin(command).unwrap();
@@ -468,12 +470,12 @@ fn a_restart_is_refused_while_nothing_that_runs_stands_in_the_programs_place() {
     };
     std::fs::remove_file(&program).unwrap();
     refused("No such file or directory");
-    std::fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
-    refused("Permission denied");
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    write_program(&program, "#!/bin/sh\nexit 3\n".as_bytes());
     refused("exit status: 3");
+    std::fs::set_permissions(&program, Permissions::from_mode(0o600)).unwrap();
+    refused("Permission denied");
     let newer = program.with_extension("new");
-    std::fs::copy(env!("CARGO_BIN_EXE_switchboard"), &newer).unwrap();
+    copy(&newer);
     std::fs::rename(&newer, &program).unwrap();
     assert_eq!(place.run(&["restart"]).code, 0);
 }

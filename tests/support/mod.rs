@@ -4,6 +4,7 @@
 pub mod alerts;
 pub mod chat_server;
 pub mod clock;
+pub mod executable;
 pub mod files;
 pub mod jobs;
 pub mod models;

@@ -1,10 +1,11 @@
 //! The real binary in a home of its own, with time zone and locale fixed.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use super::executable::write_program;
 
 /// A home for the binary; deleted with everything in it.
 pub struct Place {
@@ -95,10 +96,9 @@ impl Place {
 
     /// A script for scheduled tasks.
     pub fn write_script(&self, name: &str, text: &str) {
-        let file = self.home().join("scripts").join(name);
-        std::fs::create_dir_all(self.home().join("scripts")).unwrap();
-        std::fs::write(&file, text).unwrap();
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let scripts = self.home().join("scripts");
+        std::fs::create_dir_all(&scripts).unwrap();
+        write_program(&scripts.join(name), text.as_bytes());
     }
 }
 

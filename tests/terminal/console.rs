@@ -8,6 +8,7 @@ use portable_pty::CommandBuilder;
 use pretty_assertions::assert_eq;
 use rustix::process::Signal;
 
+use crate::support::executable::write_program;
 use crate::support::program::Place;
 use crate::support::pty::{PATIENCE, Pty, processor_time};
 
@@ -493,8 +494,7 @@ fn the_operators_editor_has_the_terminal_to_itself() {
     let editor = folder.path().join("editor");
     let script =
         "#!/bin/sh\necho editing; read line; printf '%s and %s\\n' \"$(cat \"$1\")\" \"$line\" > \"$1\"\n";
-    fs::write(&editor, script).unwrap();
-    fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_program(&editor, script.as_bytes());
     let mut console = open_with(&place, &[], &[("EDITOR", &editor)]);
     console.wait_for("to: console");
     console.type_text("begun");

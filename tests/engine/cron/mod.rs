@@ -9,7 +9,6 @@ mod ticker;
 mod year;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use chrono::{TimeZone, Utc};
@@ -25,6 +24,7 @@ use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::id::ExecutionId;
 use switchboard::domain::queue::Refusal;
 
+use crate::support::executable::write_program;
 use crate::support::world::{Setup, World};
 
 /// A job whose agent is told "look".
@@ -56,8 +56,7 @@ pub(crate) async fn world_set_up(setup: Setup, jobs: &[Definition]) -> World {
 pub(crate) fn write(home: &Path, name: &str, text: &str) {
     let path = home.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    write_program(&path, text.as_bytes());
 }
 
 impl World {
