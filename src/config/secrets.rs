@@ -83,11 +83,14 @@ impl Secrets {
         if text.len() >= SHORTEST && self.0.iter().any(|secret| secret.contains(&text)) {
             return Self::HIDDEN.to_owned();
         }
-        let ended = longest(self.0.iter().map(|secret| ended_at_the_beginning(&text, secret)));
-        let (begin, rest) = text.split_at(ended);
-        let begun = longest(self.0.iter().map(|secret| begun_at_the_end(rest, secret)));
-        let (middle, end) = rest.split_at(rest.len() - begun);
-        [as_told(begin), middle, as_told(end)].concat()
+        let ended = telling(self.0.iter().map(|secret| ended_at_the_beginning(&text, secret)));
+        let begun = telling(self.0.iter().map(|secret| begun_at_the_end(&text, secret)));
+        let hidden = |length| if length > 0 { Self::HIDDEN } else { "" };
+        match text.get(ended..text.len() - begun) {
+            Some(middle) => [hidden(ended), middle, hidden(begun)].concat(),
+            // What ends one key begins the next.
+            None => Self::HIDDEN.to_owned(),
+        }
     }
 
     /// Takes the keys out of a text that comes in pieces.
@@ -145,13 +148,13 @@ impl std::fmt::Debug for Stream {
     }
 }
 
-/// A part of a key, as it may be told.
-fn as_told(part: &str) -> &str {
-    if part.len() < SHORTEST { part } else { Secrets::HIDDEN }
-}
-
 fn longest(lengths: impl Iterator<Item = usize>) -> usize {
     lengths.max().unwrap_or(0)
+}
+
+/// The longest part of a key that tells something.
+fn telling(lengths: impl Iterator<Item = usize>) -> usize {
+    longest(lengths.filter(|length| *length >= SHORTEST))
 }
 
 /// How many bytes at the end of a text may be the beginning of a key.
@@ -260,6 +263,13 @@ mod tests {
             let mut stream = secrets.stream();
             assert_eq!(stream.push(text) + &stream.finish(), text);
         }
+    }
+
+    #[test]
+    fn what_could_be_the_end_of_one_key_hides_no_beginning_of_another() {
+        let secrets = Secrets::of([KEY.to_owned(), "x1vB7nM2k-tail-of-another".to_owned()]);
+        assert_eq!(secrets.hide_in_part("9sk-proj-".to_owned()), "9[the key]");
+        assert_eq!(secrets.hide_in_part("-Yx1vB7nM2kLp9sk-proj-Zq".to_owned()), "[the key]");
     }
 
     #[test]

@@ -261,7 +261,7 @@ fn peak_memory(console: &Pty) -> u64 {
 #[test]
 fn huge_output_of_a_job_and_of_an_agent_is_read_takes_no_key_and_no_memory_and_can_be_left_at_any_time() {
     let flood = "#!/bin/sh\n\
-        case $(cat) in *endless*) while :; do echo 'a line without an end'; done ;; esac\n\
+        case $(cat) in *long*) yes 'a line of many' | head -n 400000; sleep 1000 ;; esac\n\
         head -c 3525 /dev/zero | base64 -w 0\n\
         echo\n\
         seq 35000\n\
@@ -302,12 +302,12 @@ fn huge_output_of_a_job_and_of_an_agent_is_read_takes_no_key_and_no_memory_and_c
 
     console.press("\x1b1");
     console.press("i");
-    send(&mut console, "endless");
-    console.wait_for("a line without an end");
+    send(&mut console, "long");
+    console.wait_for("a line of many");
     console.type_text("still here");
     console.wait_until("the words", |screen| composer(screen) == "still here");
-    assert!(console.screen().contents().contains("1 turn runs"), "the flood ended too early: {console}");
-    // All of it together is 6 megabytes; what grows with the output would be seen.
+    assert!(console.screen().contents().contains("1 turn runs"), "{console}");
+    // All of it together is 12 megabytes; what grows with the output would be seen.
     let peak = peak_memory(&console);
     assert!(peak < 512, "{peak} MiB");
     console.press("\x03");
@@ -319,17 +319,13 @@ fn huge_output_of_a_job_and_of_an_agent_is_read_takes_no_key_and_no_memory_and_c
 fn a_flood_of_output_delays_no_key_and_no_leaving() {
     let place = Place::new();
     let mut console = open(&place);
-    send(&mut console, "write 200000 lines");
+    send(&mut console, "write 200000 lines, then hang");
     console.wait_for("1 turn runs");
     for word in ["every", "key", "arrives"] {
         console.type_text(word);
         console.wait_until("the word", |screen| composer(screen).ends_with(word));
         console.press(" ");
     }
-    assert!(
-        console.screen().contents().contains("1 turn runs"),
-        "the flood ended too early to show anything"
-    );
     console.press("\x03");
     console.wait_until("an empty composer", |screen| composer(screen).is_empty());
     send(&mut console, "/stop");
