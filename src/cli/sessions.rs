@@ -6,6 +6,7 @@ use super::output::{AsJson, Form, Out};
 use super::table::Table;
 use crate::control::Client;
 use crate::domain::api::{Answer, Query, SessionPage, SessionRow};
+use crate::domain::approval::lines;
 use crate::domain::filter::Filter;
 
 /// How many rows one question asks for.
@@ -102,8 +103,8 @@ fn print(page: &SessionPage, clock: &Clock, out: &mut Out) -> std::io::Result<()
 }
 
 fn note(row: &SessionRow) -> String {
-    if let Some(asked) = row.asks.first() {
-        return format!("asks: {}", asked.question.line());
+    if !row.asks.is_empty() {
+        return format!("asks: {}", lines(&row.asks));
     }
     match (&row.session.hold, &row.last_error) {
         (Some(hold), _) => hold.reason.words().to_owned(),

@@ -57,7 +57,11 @@ fn print(overview: &Overview, console: Option<&Forecast>, clock: &Clock, out: &m
     line("alerts", alerts_words(overview.needs_you))?;
     line("sessions", format!("{} live", overview.sessions))?;
     let cut_off = if engine.run.is_some() { "running" } else { "cut off" };
-    line("work", format!("{} {cut_off}, {} waiting", overview.running, overview.waiting))?;
+    let asking = match overview.asking {
+        0 => String::new(),
+        asking => format!(", {asking} asking you"),
+    };
+    line("work", format!("{} {cut_off}{asking}, {} waiting", overview.running, overview.waiting))?;
     if let Some(forecast) = console {
         line("console", clock.forecast(forecast))?;
     }

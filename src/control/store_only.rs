@@ -11,6 +11,7 @@ use crate::agent::background::{ENDED_ALONE, how_it_ended, log_of};
 use crate::agent::{self, Life};
 use crate::config::{Config, Home};
 use crate::domain::Time;
+use crate::domain::alert::{Alert, Subject};
 use crate::domain::api::{
     Answer, Command, ComposerMemory, ConversationPage, Died, EngineStatus, FileTrouble, JobAnswer,
     JobsFileState, Overview, ProcessRow, Query, Reply, SessionPage, SessionRow, Update,
@@ -21,7 +22,7 @@ use crate::domain::queue::{Gate, Refusal};
 use crate::domain::session::SessionState;
 use crate::engine::{Clock, SystemClock, answer_jobs_alone, change_jobs_alone, missing_parts};
 use crate::store::jobs_file::{JobsFile, Reading};
-use crate::store::{Readers, StoreError, answer, sqlite};
+use crate::store::{Queries, Readers, StoreError, answer, sqlite};
 
 /// Reads a home's store while no engine runs. Scheduled tasks are changed in `jobs.json`; every other command needs
 /// an engine and is refused.
@@ -101,15 +102,34 @@ impl StoreOnly {
     async fn died(&self) -> Result<Option<Died>, ClientError> {
         let Some(readers) = &self.readers else { return Ok(None) };
         let died = readers.read(|queries| {
-            let (page, turns) = (queries.recovery(None, 1)?, queries.counts()?.running);
-            Ok(page.starts.first().and_then(|start| Died::of(start, turns)))
+            let (page, counts) = (queries.recovery(None, 1)?, queries.counts()?);
+            Ok(page.starts.first().and_then(|start| Died::of(start, counts.running + counts.asking)))
         });
         died.await.map_err(client_error)
     }
 
-    /// A turn that nobody ended was cut off. What the next message will meet the settings tell.
+    /// Nobody can answer a question whose turn was cut: its alert says what holds.
+    async fn look_at_questions(&self, mut alerts: Vec<Alert>) -> Result<Vec<Alert>, ClientError> {
+        let Some(readers) = &self.readers else { return Ok(alerts) };
+        let look = move |queries: &dyn Queries| {
+            for alert in alerts.iter_mut().filter(|alert| alert.key.is_approval()) {
+                if let Subject::Session(session) = &alert.subject
+                    && let Some(row) = queries.session(session)?
+                    && let Some(asked) = row.asks.first()
+                {
+                    alert.words = asked.words_cut(row.session.name());
+                }
+            }
+            Ok(alerts)
+        };
+        readers.read(look).await.map_err(client_error)
+    }
+
+    /// A turn that nobody ended was cut off, and nobody can answer what it asked. What the next message will meet the
+    /// settings tell.
     fn without_engine(&self, row: &mut SessionRow) {
-        if row.turn.take().is_some() && row.state == SessionState::Runs {
+        if row.turn.take().is_some() {
+            row.asks.clear();
             row.state = SessionState::Resumes;
         }
         let Config { session_reset, recovery, timezone, .. } = &self.config;
@@ -150,9 +170,11 @@ impl Client for StoreOnly {
                 Answer::Overview(overview) => {
                     overview.engine.busy_mode = self.config.queue.busy_mode;
                     overview.engine.max_queued = self.config.queue.max_items;
+                    overview.running += std::mem::take(&mut overview.asking);
                 }
                 Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| self.without_engine(row)),
                 Answer::Session(Some(row)) => self.without_engine(row),
+                Answer::Alerts(alerts) => *alerts = self.look_at_questions(std::mem::take(alerts)).await?,
                 Answer::Recovery(page) => {
                     page.pass_to(SystemClock.now());
                     page.died = self.died().await?;
@@ -189,6 +211,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
             sessions: 0,
             needs_you: 0,
             running: 0,
+            asking: 0,
             waiting: 0,
             marked: 0,
             max_cuts: 0,

@@ -3,7 +3,7 @@
 
 use super::agent::AgentName;
 use super::approval::Answer;
-use super::id::ProcessNumber;
+use super::id::{ApprovalId, ProcessNumber};
 use super::nearest::nearest;
 use super::queue::Refusal;
 
@@ -52,7 +52,12 @@ pub enum Slash {
     /// Stop the running turn.
     Stop,
     /// Answer what the agent asks.
-    Answer(Answer),
+    Answer {
+        /// The question's number; none: the only one that waits.
+        question: Option<ApprovalId>,
+        /// The answer.
+        answer: Answer,
+    },
     /// List what is allowed for the rest of the session.
     ShowAllowed,
     /// Take one of that back.
@@ -229,19 +234,26 @@ pub const TABLE: &[Spec] = &[
         choices: &[("always", "all that begins so, for the rest of the session; where it is offered")],
         ..spec(
             "approve",
-            "[always]",
-            "let the agent do what it asks, this once",
+            "[N] [always]",
+            "let the agent do what it asks, this once; N is the question's number, where several wait",
             Allowed,
-            |text| match text {
-                "" => Ok(Slash::Answer(Answer::Once)),
-                "always" => Ok(Slash::Answer(Answer::Always)),
-                _ => Err("the only word is always"),
+            |text| match question_first(text) {
+                (question, "") => Ok(Slash::Answer { question, answer: Answer::Once }),
+                (question, "always") => Ok(Slash::Answer { question, answer: Answer::Always }),
+                _ => Err("it takes the number of a question and the word always"),
             },
         )
     },
-    spec("deny", "[REASON]", "don't let the agent do what it asks; it is told the reason", Allowed, |text| {
-        Ok(Slash::Answer(Answer::Deny { why: optional(text) }))
-    }),
+    spec(
+        "deny",
+        "[N] [REASON]",
+        "don't let the agent do what it asks; it is told the reason. A number in front is the question's",
+        Allowed,
+        |text| {
+            let (question, why) = question_first(text);
+            Ok(Slash::Answer { question, answer: Answer::Deny { why: optional(why) } })
+        },
+    ),
     Spec {
         choices: &[("remove", "the agent asks again before COMMAND: /allowed remove COMMAND")],
         ..spec(
@@ -453,6 +465,15 @@ fn first_word(text: &str) -> (&str, &str) {
     (word, rest.trim())
 }
 
+/// Takes the number of a question off the front, a word of digits.
+fn question_first(text: &str) -> (Option<ApprovalId>, &str) {
+    let (word, rest) = first_word(text);
+    match word.parse() {
+        Ok(number) if word.bytes().all(|byte| byte.is_ascii_digit()) => (Some(ApprovalId(number)), rest),
+        _ => (None, text),
+    }
+}
+
 /// Takes a text in quotes off the front.
 fn quoted_first(text: &str) -> Option<(&str, &str)> {
     let (quoted, rest) = text.strip_prefix('"')?.split_once('"')?;
@@ -540,6 +561,14 @@ mod tests {
         }
     }
 
+    fn answer(number: Option<i64>, answer: Answer) -> Slash {
+        Slash::Answer { question: number.map(ApprovalId), answer }
+    }
+
+    fn deny(number: Option<i64>, why: Option<&str>) -> Slash {
+        answer(number, Answer::Deny { why: why.map(str::to_owned) })
+    }
+
     fn text(draft: &str) -> String {
         match parse(draft) {
             Ok(Draft::Text(text)) => text,
@@ -563,6 +592,16 @@ mod tests {
             ("/busy interrupt", Slash::Busy(Some(BusyMode::Interrupt))),
             ("/busy default", Slash::Busy(None)),
             ("/processes", Slash::Processes),
+            ("/approve", answer(None, Answer::Once)),
+            ("/approve always", answer(None, Answer::Always)),
+            ("/approve 12", answer(Some(12), Answer::Once)),
+            ("/approve 12  always", answer(Some(12), Answer::Always)),
+            ("/deny", deny(None, None)),
+            ("/deny not today", deny(None, Some("not today"))),
+            ("/deny 12", deny(Some(12), None)),
+            ("/deny 12 3 files are too many", deny(Some(12), Some("3 files are too many"))),
+            ("/deny 3rd try", deny(None, Some("3rd try"))),
+            ("/deny +3 more", deny(None, Some("+3 more"))),
             ("/allowed", Slash::ShowAllowed),
             ("/allowed remove git push", Slash::Disallow("git push".to_owned())),
             ("/kill 3", Slash::Kill(ProcessNumber(3))),
@@ -640,6 +679,8 @@ mod tests {
             "/stop now",
             "/kill",
             "/kill 0",
+            "/approve it",
+            "/approve always 12",
             "/kill all",
             "/undo 0",
             "/undo x",

@@ -55,6 +55,7 @@ async fn overview(shared: &Shared) -> Result<Answer, StoreError> {
         sessions: counts.sessions,
         needs_you: counts.needs_you,
         running: counts.running,
+        asking: counts.asking,
         waiting: counts.waiting,
         marked: counts.marked,
         max_cuts: counts.max_cuts,

@@ -11,9 +11,10 @@ use super::conductor::Order;
 use super::shared::{Shared, refusal};
 use super::{cron, export, texts};
 use crate::domain::api::{Command, Reply, SessionRow};
+use crate::domain::approval;
 use crate::domain::background::{StoppedBy, Which, names};
 use crate::domain::event::count;
-use crate::domain::id::{SessionId, SessionKey};
+use crate::domain::id::{ApprovalId, SessionId, SessionKey};
 use crate::domain::queue::{Intent, Refusal, Source};
 use crate::domain::reset::Background;
 use crate::domain::slash::{Ask, Slash};
@@ -43,12 +44,13 @@ pub(super) async fn carry_out(
                 .await
                 .map(|stopped| done(&texts::stopped(&stopped)))
         }
-        Slash::Answer(answer) => {
-            let asks = live(shared, &key).await?.asks;
-            let Some(oldest) = asks.first() else {
-                return Err(Refusal::NothingTo("the agent asks nothing here".to_owned()));
+        Slash::Answer { question, answer } => {
+            let row = live(shared, &key).await?;
+            let approval = match question {
+                Some(number) => asked_in(shared, &row, number).await?,
+                None => approval::only(&row.asks)?,
             };
-            settle(shared, oldest.id, answer).await
+            settle(shared, approval, answer).await
         }
         Slash::ShowAllowed => show_allowed(shared, &key).await,
         Slash::Disallow(prefix) => {
@@ -176,6 +178,15 @@ pub(super) async fn carry_out(
                 Err(Refusal::ScreenOnly("quit".to_owned()))
             }
         },
+    }
+}
+
+/// A question of a session by its number, settled or not.
+async fn asked_in(shared: &Arc<Shared>, row: &SessionRow, number: ApprovalId) -> Result<ApprovalId, Refusal> {
+    let known = read(shared, move |queries| queries.approval(number)).await?;
+    match known.filter(|known| known.session == row.session.id) {
+        Some(known) => Ok(known.id),
+        None => Err(approval::not_asked_here(number, &row.asks)),
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::domain::Time;
 use crate::domain::agent::Roster;
 use crate::domain::api::{AllowedRow, EngineStatus, Hit, Outliving, ProcessRow, QueueRow, Reply, SessionRow};
-use crate::domain::approval::Approval;
+use crate::domain::approval::{Approval, answered_by};
 use crate::domain::background::{BackgroundProcess, names};
 use crate::domain::event::{count, excerpt};
 use crate::domain::marker::Marker;
@@ -131,10 +131,13 @@ pub(super) fn processes(rows: &[ProcessRow], now: Time) -> String {
 
 fn asks(row: &SessionRow, clock: Clock<'_>) -> String {
     let words = |asked: &Approval| {
-        let until = clock(asked.denies_at);
-        format!("{}; /approve or /deny answers, denied by itself at {until}", asked.question.line())
+        let (line, answers, until) = (asked.question.line(), answered_by(asked.id), clock(asked.denies_at));
+        format!("{line}; {answers} answers, denied by itself at {until}")
     };
-    row.asks.first().map_or_else(|| "nothing".to_owned(), words)
+    match row.asks.as_slice() {
+        [] => "nothing".to_owned(),
+        asks => asks.iter().map(words).collect::<Vec<_>>().join("; "),
+    }
 }
 
 pub(super) fn stopped(stopped: &Stopped) -> String {

@@ -58,7 +58,7 @@ pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
 }
 
 fn overview(queries: &dyn Queries) -> Result<Overview> {
-    let Counts { sessions, needs_you, running, waiting, marked, max_cuts, last_event, gate } =
+    let Counts { sessions, needs_you, running, asking, waiting, marked, max_cuts, last_event, gate } =
         queries.counts()?;
     let engine = EngineStatus {
         run: None,
@@ -71,7 +71,7 @@ fn overview(queries: &dyn Queries) -> Result<Overview> {
         store_trouble: None,
         cron: Default::default(),
     };
-    Ok(Overview { engine, sessions, needs_you, running, waiting, marked, max_cuts, last_event })
+    Ok(Overview { engine, sessions, needs_you, running, asking, waiting, marked, max_cuts, last_event })
 }
 
 fn named(queries: &dyn Queries, name: &str, limit: usize) -> Result<SessionPage> {

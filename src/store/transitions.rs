@@ -495,6 +495,8 @@ pub struct Counts {
     pub needs_you: usize,
     /// Turns that run, without those that wait for a person.
     pub running: usize,
+    /// Sessions whose agent asks a person.
+    pub asking: usize,
     /// Items that wait.
     pub waiting: usize,
     /// Live sessions that carry a marker.

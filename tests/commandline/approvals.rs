@@ -41,14 +41,18 @@ fn a_question_is_listed_counted_and_answered_from_the_command_line() {
     assert!(
         place
             .done(&["alerts"])
-            .contains("console asks: terminal: git push --force; /approve or /deny answers")
+            .contains("console asks: terminal: git push --force; /approve 1 or /deny 1 answers")
     );
-    assert!(place.done(&["sessions"]).contains("asks: terminal: git push --force"));
+    assert!(place.done(&["sessions"]).contains("asks: question 1, terminal: git push --force"));
     assert!(place.done(&["send", "/status"]).contains("denied by itself at"));
-    let denied = place.done(&["send", "/deny never force"]);
+    let other = place.run(&["send", "/deny 3 times is too often"]);
+    assert!(other.code == 1 && other.err.contains("question 3 is none of this session"), "{other:?}");
+    let denied = place.done(&["send", "/deny 1 never force"]);
     assert!(denied.contains("denied: never force: terminal: git push --force"), "{denied}");
     let none = place.run(&["send", "/approve"]);
     assert!(none.code == 1 && none.err.contains("the agent asks nothing here"), "{none:?}");
+    let late = place.run(&["send", "/approve 1"]);
+    assert!(late.code == 1 && late.err.contains("question 1 is settled already: denied: never"), "{late:?}");
     assert!(place.done(&["alerts"]).contains("nothing needs you"));
 }
 
@@ -87,12 +91,32 @@ fn a_kill_settles_the_question_and_closes_its_call_as_not_done() {
     let engine = place.serve(&[]);
     place.done(&["send", "ask to run git push"]);
     asks(&place);
+    assert!(place.done(&["status"]).contains("0 running, 1 asking you, 0 waiting"));
     engine.kill();
+    let alerts = place.done(&["alerts"]);
+    assert!(
+        alerts.contains("git push; no engine runs: it was not done, the next start closes it"),
+        "{alerts}"
+    );
+    let (sessions, status) = (place.done(&["sessions"]), place.done(&["status"]));
+    assert!(sessions.contains("cut off") && !sessions.contains("asks"), "{sessions}");
+    assert!(status.contains("1 cut off"), "{status}");
     let _next = place.serve(&[]);
     let rows = place.json(&["sessions"]);
     assert!(rows.iter().all(|row| row["asks"].as_array().is_some_and(Vec::is_empty)), "{rows:?}");
     let events = place.done(&["events"]);
     assert!(events.contains("not done: the turn has ended: terminal: git push"), "{events}");
+    assert!(events.contains("1 tool call of turn 1 closed: not done: nobody had answered yet"), "{events}");
+}
+
+#[test]
+fn a_stop_closes_a_call_that_waits_for_an_answer_as_not_done() {
+    let place = Place::new();
+    let _engine = place.serve(&[]);
+    place.done(&["send", "ask to run git push"]);
+    asks(&place);
+    place.done(&["send", "/stop"]);
+    let events = soon(|| Some(place.done(&["events"])).filter(|events| events.contains("closed")));
     assert!(events.contains("1 tool call of turn 1 closed: not done: nobody had answered yet"), "{events}");
 }
 

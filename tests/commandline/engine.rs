@@ -97,7 +97,7 @@ fn who_waits_for_an_answer_is_told_what_keeps_it_waiting() {
     place.done(&["send", "/continue"]);
     let asks = err.next().unwrap();
     assert!(asks.starts_with("waits: turn 2 asks: "), "{asks}");
-    assert!(asks.ends_with("; /approve or /deny answers"), "{asks}");
+    assert!(asks.ends_with("; /approve 1 or /deny 1 answers"), "{asks}");
     place.done(&["send", "/deny"]);
     assert_eq!((err.next(), waits.wait().unwrap().code()), (None, Some(0)));
 }

@@ -3,6 +3,7 @@
 use switchboard::console::app::Msg;
 use switchboard::console::app::approvals::{Seen, asked};
 use switchboard::console::app::focus::{Focus, Pane, Target};
+use switchboard::console::app::footer::footer;
 use switchboard::console::app::key::{Code, Key};
 use switchboard::console::app::msg::{Failure, Measured, Mouse, MouseAct};
 use switchboard::console::app::overlay::{CardKind, Overlay, Stands};
@@ -201,7 +202,20 @@ fn a_typed_answer_is_for_the_question_that_is_shown() {
     screen.tables.change("a", |row| row.asks.clear());
     screen.happens(Some(&id(1)), notice());
     screen.press("ctrl-c").types("/approve").press("enter");
-    assert_eq!(screen.ack(), "no agent asks here");
+    assert_eq!(screen.ack(), "refused: the agent asks nothing here");
+}
+
+#[test]
+fn a_typed_answer_that_names_its_question_is_for_that_one_whatever_is_shown() {
+    let mut screen = Screen::on(vec![asks("a", 1, "git push")]);
+    let row = screen.model.front_row.as_ref().unwrap().row.clone();
+    screen.tables.change("a", |changed| changed.asks.push(approval(23, &row, "rm x")));
+    screen.happens(Some(&id(1)), notice());
+    screen.press("esc enter esc i").types("/deny 2").press("tab");
+    assert_eq!(screen.draft(), "/deny 23", "the numbers of the questions complete it");
+    screen.types(" 3 files").press("enter");
+    let [Command::Submit { text, .. }] = screen.acts()[..] else { panic!("{:?}", screen.acts()) };
+    assert_eq!(text, "/deny 23 3 files", "the engine finds the question, as for everybody else");
 }
 
 #[test]
@@ -218,6 +232,7 @@ fn the_words_of_a_denial_are_never_lost() {
     screen.wait(chrono::TimeDelta::seconds(5));
     let Some(Overlay::DenyWhy(deny)) = screen.model.overlays.last() else { panic!() };
     assert_eq!((deny.stands, deny.session.as_str()), (Stands::Settled, "a"));
+    assert_eq!(footer(&screen.model)[0].title, "to the draft");
     screen.press("enter");
     assert!(screen.acts().is_empty() && screen.model.overlays.is_empty());
     assert_eq!(screen.draft(), "use staging");
@@ -319,8 +334,10 @@ fn it_is_told_that_an_answer_to_a_dying_engine_may_not_have_been_taken() {
 
 #[test]
 fn whoever_would_stop_the_engine_is_told_of_what_asks_for_it_stands_still() {
-    let mut screen = Screen::on(vec![asks("a", 1, "git push")]);
-    screen.press("esc q");
+    let mut screen = Screen::on(vec![asks("a", 1, "git push"), session("b", 2)]);
+    screen.press("esc /").types("b").press("enter");
+    assert!(screen.model.sessions.rows.iter().all(|row| row.asks.is_none()), "a filter hides it");
+    screen.press("i").types("/quit").press("enter");
     let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("it does not ask") };
     assert!(confirm.detail.contains("1 session asks you"), "{}", confirm.detail);
     assert!(!confirm.detail.contains("stops at once"), "{}", confirm.detail);

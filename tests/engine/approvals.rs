@@ -73,6 +73,26 @@ async fn a_question_is_kept_and_shown_without_the_keys_in_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_is_for_the_question_that_it_names_and_where_several_wait_it_names_one() {
+    let mut world = World::new(Setup::default()).await;
+    let turn = begun(&world).await;
+    let first = asks(&mut world, &turn, "git push").await;
+    let second = asks(&mut world, &turn, "rm x").await;
+    let refused = words(world.type_into("s", "/approve").await);
+    assert!(refused.contains("question 1, terminal: git push; question 2, terminal: rm x"), "{refused}");
+    assert_eq!(words(world.type_into("s", "/approve 2").await), "allowed once: terminal: rm x");
+    assert_eq!(second.await.unwrap(), Decision::Once);
+    // What is said a second time answers no other.
+    let again = words(world.type_into("s", "/approve 2").await);
+    assert!(again.contains("question 2 is settled already: allowed once"), "{again}");
+    world.send("t", "elsewhere").await;
+    let elsewhere = words(world.type_into("t", "/approve 1").await);
+    assert!(elsewhere.contains("question 1 is none of this session"), "{elsewhere}");
+    assert_eq!(words(world.type_into("s", "/deny 1 2 pushes").await), "denied: 2 pushes: terminal: git push");
+    assert_eq!(first.await.unwrap(), Decision::Denied { why: Some("2 pushes".to_owned()) });
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_denial_tells_the_agent_why() {
     let mut world = World::new(Setup::default()).await;
     let turn = begun(&world).await;

@@ -4,9 +4,10 @@ use switchboard::domain::alert::AlertKey;
 use switchboard::domain::api::EventPage;
 use switchboard::domain::approval::{Always, Answer, Approval, Decision, Ending, Question};
 use switchboard::domain::event::Level;
+use switchboard::domain::history::{Body, Entry};
 use switchboard::domain::id::{SessionId, TurnId};
 use switchboard::domain::session::SessionState;
-use switchboard::domain::turn::{Outcome, StopCause};
+use switchboard::domain::turn::{Outcome, Output, StopCause, TurnEnd};
 use switchboard::store::{NewApproval, NewMessage, Result};
 
 use crate::conformance::{Bench, on_each, refused};
@@ -65,10 +66,10 @@ fn a_question_makes_its_session_need_a_person_until_it_is_answered() {
         let row = bench.ask(|q| q.session(&session)).unwrap();
         assert_eq!((row.state, &row.asks), (SessionState::NeedsYou, &vec![asked.clone()]));
         let counts = bench.ask(|q| q.counts());
-        assert_eq!((counts.needs_you, counts.running), (1, 0));
+        assert_eq!((counts.needs_you, counts.running, counts.asking), (1, 0, 1));
         let [alert] = &bench.ask(|q| q.alerts(9))[..] else { panic!("no alert") };
         assert_eq!(alert.key, AlertKey::approval(&session));
-        assert_eq!(alert.words, "a asks: terminal: git push; /approve or /deny answers");
+        assert_eq!(alert.words, "a asks: terminal: git push; /approve 1 or /deny 1 answers");
 
         let settled = settle(bench, &asked, Ending::Answered(Answer::Once), 3).unwrap();
         assert_eq!(settled.decision, Some(Decision::Once));
@@ -147,11 +148,11 @@ fn the_alert_of_several_questions_names_the_one_that_is_answered_first_and_is_ne
         let alert = |bench: &Bench<'_>| bench.ask(|q| q.alerts(9)).remove(0);
         assert_eq!(
             alert(bench).words,
-            "a asks: terminal: ls (the first of 2 questions); /approve or /deny answers"
+            "a asks: terminal: ls (the first of 2 questions); /approve 1 or /deny 1 answers"
         );
         settle(bench, &first, Ending::Answered(Answer::Once), 3).unwrap();
         let next = alert(bench);
-        assert_eq!(next.words, "a asks: terminal: make x ⏎ rm -rf /; /approve or /deny answers");
+        assert_eq!(next.words, "a asks: terminal: make x ⏎ rm -rf /; /approve 2 or /deny 2 answers");
         assert_eq!(
             (next.raised_at, next.raises),
             (at(3), 1),
@@ -175,6 +176,49 @@ fn the_end_of_a_turn_and_a_stop_settle_what_is_open() {
         assert_eq!(bench.ask(|q| q.alerts(9)), []);
         assert!(refused(ask(bench, turn, "git push", 6)).to_string().contains("the turn has ended"));
     });
+}
+
+fn call(name: &str) -> Output {
+    Output::ToolCall { call: name.to_owned(), name: "terminal".to_owned(), arguments: "{}".to_owned() }
+}
+
+fn denied(output: &str) -> Output {
+    Output::ToolResult { call: "asks".to_owned(), ok: false, output: output.to_owned() }
+}
+
+/// What is recorded for each call of a stopped session.
+fn results(bench: &Bench<'_>, session: &SessionId) -> Vec<String> {
+    let entries = bench.ask(|q| q.conversation(session, None, 99)).entries;
+    let result = |entry: Entry| match entry.body {
+        Body::Tool { result, .. } => Some(result.unwrap().output),
+        _ => None,
+    };
+    entries.into_iter().filter_map(result).collect()
+}
+
+#[test]
+fn a_call_that_waited_when_its_turn_was_told_to_stop_is_not_done_and_any_other_may_have_been() {
+    const NOT_DONE: &str = "not done: nobody had answered yet whether it may be";
+    const UNKNOWN: &str = "interrupted, effect unknown";
+    let told = "not done: the turn was told to stop";
+    let cases: [(&[&str], &[Output], &[&str]); 4] = [
+        (&["asks"], &[], &[NOT_DONE]),
+        (&["runs", "asks"], &[], &[UNKNOWN, UNKNOWN]),
+        (&["asks"], &[call("comes late")], &[UNKNOWN, UNKNOWN]),
+        (&["runs", "asks"], &[denied(told)], &[UNKNOWN, told]),
+    ];
+    for (before, tail, expected) in cases {
+        let calls: Vec<Output> = before.iter().map(|name| call(name)).collect();
+        on_each(|bench| {
+            let (session, turn) = running(bench);
+            bench.step(|t| t.append_turn(turn, &calls, at(2))).unwrap();
+            ask(bench, turn, "git push", 3).unwrap();
+            bench.step(|t| t.request_stop(&session, None, StopCause::Operator, at(4))).unwrap();
+            let stopped = Outcome::Interrupted { cause: StopCause::Operator };
+            bench.finish(TurnEnd { tail: tail.to_vec(), ..end(turn, stopped, 5) });
+            assert_eq!(results(bench, &session), expected);
+        });
+    }
 }
 
 #[test]

@@ -126,6 +126,8 @@ struct Turn {
     steerable: bool,
     began_at: Time,
     stop: Option<StopCause>,
+    /// Its calls up to this one have not acted unless they have a result.
+    waited_up_to: Option<MessageId>,
     cut: Option<StopCause>,
     state: TurnState,
     hidden: bool,
@@ -446,6 +448,7 @@ impl Model {
             steerable,
             began_at: at,
             stop: None,
+            waited_up_to: None,
             cut: None,
             state: TurnState::Running,
             hidden: false,
@@ -514,6 +517,7 @@ impl Model {
             steerable: false,
             began_at: at,
             stop: None,
+            waited_up_to: None,
             cut: None,
             state: TurnState::Done,
             hidden: false,
@@ -604,7 +608,7 @@ impl Model {
     fn raise_question(&mut self, session: &SessionId, at: Time) {
         let open = self.open_questions(session);
         if let Some(first) = open.first() {
-            let alert = first.question.alert(session, self.kept(session).session.name(), open.len());
+            let alert = first.alert(self.kept(session).session.name(), open.len());
             self.raise(&alert, at);
         }
     }
@@ -645,7 +649,17 @@ impl Model {
         self.tell(Some(&turn.session), kind, at);
     }
 
+    /// The calls without a result, and those of them that may have acted.
+    fn open_calls(&self, turn: TurnId) -> (usize, usize) {
+        let waited = self.turn(turn).waited_up_to;
+        let open =
+            |entry: &&Entry| entry.turn == turn && matches!(entry.body, Body::Tool { result: None, .. });
+        let open: Vec<&Entry> = self.entries.iter().filter(open).collect();
+        (open.len(), open.iter().filter(|entry| Some(entry.id) > waited).count())
+    }
+
     fn close_calls(&mut self, session: &SessionId, turn: TurnId, questions: usize, written: &str, at: Time) {
+        let (calls, begun) = self.open_calls(turn);
         let of_turn = self.entries.iter_mut().filter(|entry| entry.turn == turn);
         let open: Vec<&mut Option<ToolResult>> = of_turn
             .filter_map(|entry| match &mut entry.body {
@@ -653,8 +667,7 @@ impl Model {
                 _ => None,
             })
             .collect();
-        let calls = open.len();
-        let (closed, words) = if questions < calls {
+        let (closed, words) = if questions < begun {
             let last = format!("interrupted, effect unknown; it had written last:\n{written}");
             let unknown = "interrupted, effect unknown".to_owned();
             (Closed::EffectUnknown, if calls == 1 && !written.is_empty() { last } else { unknown })
@@ -956,6 +969,10 @@ impl Model {
         turn.stop = Some(cause);
         let session = turn.session.clone();
         self.tell(Some(&session), EventKind::StopRequested { turn: id, cause }, at);
+        let questions = self.open_questions(&session).len();
+        if questions > 0 && questions >= self.open_calls(id).1 {
+            self.turn_mut(id).waited_up_to = self.entries.last().map(|entry| entry.id);
+        }
         self.cancel_questions(id, "the turn was told to stop", at);
     }
 
@@ -2612,6 +2629,7 @@ impl Queries for Model {
             sessions: live.len(),
             needs_you: self.alerts.values().filter(|alert| alert.needs_you()).count(),
             running: live.iter().filter(|row| row.state == SessionState::Runs).count(),
+            asking: live.iter().filter(|row| !row.asks.is_empty()).count(),
             waiting: self.items.iter().filter(|item| item.state == ItemState::Waiting).count(),
             marked: live.iter().filter(|row| row.session.marker.is_some()).count(),
             max_cuts: self.limits.max_cuts,

@@ -16,10 +16,7 @@ pub fn alerts_of(rows: &[SessionRow], acknowledged: &[AlertKey]) -> Vec<Alert> {
                 session.marker,
             );
             let alarm = alarm.unwrap_or(SessionAlarm::BackendDead);
-            let asks = row
-                .asks
-                .first()
-                .map(|asked| asked.question.alert(&session.id, session.name(), row.asks.len()));
+            let asks = row.asks.first().map(|asked| asked.alert(session.name(), row.asks.len()));
             let new =
                 asks.unwrap_or_else(|| alarm.alert(&session.id, session.name(), row.last_error.as_deref()));
             let alert = Alert::raised(None, &new, session.last_activity_at);

@@ -171,6 +171,7 @@ impl Engine {
             sessions: self.sessions.len(),
             needs_you: self.alerts().iter().filter(|alert| alert.needs_you()).count(),
             running: in_state(SessionState::Runs),
+            asking: self.sessions.iter().filter(|row| !row.asks.is_empty()).count(),
             waiting: self.queue.iter().filter(|row| row.item.state == ItemState::Waiting).count(),
             marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),
             max_cuts: 3,

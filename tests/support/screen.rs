@@ -397,6 +397,7 @@ impl Tables {
                 sessions: self.sessions.len(),
                 needs_you: self.alerts().iter().filter(|alert| alert.needs_you()).count(),
                 running: self.sessions.iter().filter(|row| row.turn.is_some()).count(),
+                asking: self.sessions.iter().filter(|row| !row.asks.is_empty()).count(),
                 waiting: self.items.len(),
                 marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),
                 max_cuts: 3,

@@ -9,7 +9,7 @@ use super::text::{Lines, TextField};
 use super::{Model, asking, border, panes, writing};
 use crate::domain::Time;
 use crate::domain::api::Command;
-use crate::domain::approval::{Always, Answer, Approval};
+use crate::domain::approval::{Always, Answer, Approval, only};
 use crate::domain::id::ApprovalId;
 use crate::domain::sanitize::{exact, one_line};
 
@@ -203,15 +203,18 @@ pub(super) fn deny(model: &mut Model) {
     }
 }
 
-/// The question that a typed answer is for: the one that is shown. The refusal says why there is none.
+/// The question that a typed answer without a number is for: the one that is shown. The refusal says why there
+/// is none.
 pub(super) fn to_answer(model: &Model) -> Result<ApprovalId, String> {
-    let row = model.front_row.as_ref().and_then(|row| row.row.asks.first());
-    match (asked(model), row) {
-        (Some(asked), _) if model.now - asked.since < asking::CARD_RESTS => {
+    match asked(model) {
+        Some(asked) if model.now - asked.since < asking::CARD_RESTS => {
             Err(format!("question {} came up just now: read it, then send this again", asked.approval))
         }
-        (Some(Asked { approval, .. }), _) | (None, Some(Approval { id: approval, .. })) => Ok(*approval),
-        (None, None) => Err("no agent asks here".to_owned()),
+        Some(asked) => Ok(asked.approval),
+        None => {
+            let asks = model.front_row.as_ref().map_or(&[][..], |row| &row.row.asks);
+            only(asks).map_err(|refusal| refusal.to_string())
+        }
     }
 }
 

@@ -52,9 +52,9 @@ pub(super) fn ask_quit(model: &mut Model) {
     if let Some(drain) = model.drain().cloned() {
         return ask_in_drain(model, &drain);
     }
-    let running = model.overview.as_ref().map_or(0, |overview| overview.running);
-    // Such a turn stands still, and a stop waits for it.
-    let asking = model.sessions.rows.iter().filter(|row| row.asks.is_some()).count();
+    // A turn that asks stands still, and a stop waits for it.
+    let (running, asking) =
+        model.overview.as_ref().map_or((0, 0), |overview| (overview.running, overview.asking));
     let turns = match asking {
         0 => turns(running),
         1 => format!("{}, 1 session asks you", turns(running)),

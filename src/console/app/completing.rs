@@ -62,13 +62,17 @@ fn choices(model: &Model, command: &str, typed: &str) -> Vec<Completion> {
     fitting.map(completion).collect()
 }
 
-/// The words of a command with what each is for: those of its declaration, and the agents by name.
+/// The words of a command with what each is for: those of its declaration, the agents by name, and the questions that
+/// wait by their numbers.
 fn words_of(model: &Model, spec: &Spec) -> Vec<(String, String)> {
     let declared = spec.choices.iter().map(|(word, help)| ((*word).to_owned(), (*help).to_owned()));
     let agents = model.overview.as_ref().map(|overview| &overview.engine.agents.known);
     let agents = agents.into_iter().flatten().filter(|(name, _)| name.as_str() != AgentName::DEFAULT);
     let agents = agents.map(|(name, known)| (name.to_string(), known.label.clone()));
-    declared.chain(agents.filter(|_| spec.name == "agent")).collect()
+    let asks = model.front_row.as_ref().map_or(&[][..], |row| &row.row.asks);
+    let numbers = asks.iter().map(|asked| (asked.id.to_string(), asked.question.line()));
+    let agents = agents.filter(|_| spec.name == "agent");
+    declared.chain(agents).chain(numbers.filter(|_| matches!(spec.name, "approve" | "deny"))).collect()
 }
 
 /// Whether a command would not be refused now, as far as the screen knows.

@@ -9,6 +9,7 @@ use super::recovery::Recovered;
 use super::sessions::ListRow;
 use super::typing::key_name;
 use super::{Model, words};
+use crate::domain::approval::answered_by;
 use crate::domain::event::excerpt;
 use crate::domain::id::SessionId;
 use crate::domain::marker::{Clearing, Marker};
@@ -334,7 +335,7 @@ fn asks(model: &Model, row: &ListRow) -> Vec<Fact> {
     let key = key_name(model, Action::NextNeed);
     vec![
         ("asks", format!("{line}, since {}", words::clock(model, asked.asked_at))),
-        ("frees it", format!("{key}, then an answer; or /approve, /deny")),
+        ("frees it", format!("{key}, then an answer, or {}", answered_by(asked.id))),
         ("else", format!("denied by itself at {}", words::clock(model, asked.denies_at))),
     ]
 }

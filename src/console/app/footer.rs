@@ -7,7 +7,7 @@ use super::focus::{Focus, Pane, View};
 use super::job_editor::Showing;
 use super::key::sequence_name;
 use super::keymap::Context;
-use super::overlay::{CardKind, Overlay, Picker, PickerKind};
+use super::overlay::{CardKind, Overlay, Picker, PickerKind, Stands};
 use super::search::{filter_offers, filter_pane};
 use super::typing::chain;
 use super::{Model, alerts, approvals, asking, availability, completing, cron, item_acts, job_editor};
@@ -96,7 +96,10 @@ fn title(model: &Model, action: Action) -> String {
         },
         Action::Accept => match (model.overlays.last(), filter_offers(model)) {
             (Some(Overlay::NewSession(_)), _) => "create",
-            (Some(Overlay::DenyWhy(_)), _) => "deny",
+            (Some(Overlay::DenyWhy(deny)), _) => match deny.stands {
+                Stands::Open => "deny",
+                Stands::Settled => "to the draft",
+            },
             (Some(Overlay::Picker(Picker { kind: PickerKind::History | PickerKind::Field(_), .. })), _) => {
                 "take"
             }

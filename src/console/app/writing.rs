@@ -154,13 +154,15 @@ pub(super) fn send(model: &mut Model, intent: Intent) {
             clear(model);
             return asking::ask_quit(model);
         }
-        (None, Ok(Draft::Command(Slash::Answer(given), _))) => match approvals::to_answer(model) {
-            Ok(approval) => {
-                answer = Some(Command::Answer { approval, answer: given });
-                None
+        (None, Ok(Draft::Command(Slash::Answer { question: None, answer: given }, _))) => {
+            match approvals::to_answer(model) {
+                Ok(approval) => {
+                    answer = Some(Command::Answer { approval, answer: given });
+                    None
+                }
+                Err(why) => Some(why),
             }
-            Err(why) => Some(why),
-        },
+        }
         (None, Ok(Draft::Command(..))) => None,
         (None, Ok(Draft::Text(text))) => check_text(&text).err().map(|refusal| refusal.to_string()),
     };

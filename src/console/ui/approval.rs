@@ -183,7 +183,8 @@ pub(super) fn place(paint: &Paint<'_>, screen: Rect, card: &Card, asked: &Asked)
 /// Draws the card where it was placed.
 pub(super) fn draw(paint: &mut Paint<'_>, place: Rect, card: &Card, asked: &Asked) {
     let shown = Shown::of(paint, room(place), card, asked);
-    let title = format!("Allow this? 1 of {}, {}", asked.waiting, asked.session);
+    let first = if asked.waiting > 1 { format!(" 1 of {},", asked.waiting) } else { String::new() };
+    let title = format!("Allow question {}?{first} {}", asked.approval, asked.session);
     let inner = card::open(paint, place, shown.width, shown.rows(), &title);
     let (inner, below) = from_bottom(inner, to_cells(shown.button_rows));
     let (head, inner) = from_top(inner, to_cells(shown.head.len()));

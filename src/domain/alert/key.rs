@@ -26,9 +26,16 @@ impl AlertKey {
         Self(format!("session:{session}"))
     }
 
+    const ASKS: &str = "asks:";
+
     /// A session whose agent asks a person.
     pub fn approval(session: &SessionId) -> Self {
-        Self(format!("asks:{session}"))
+        Self(format!("{}{session}", Self::ASKS))
+    }
+
+    /// Whether it is a session's whose agent asks a person.
+    pub fn is_approval(&self) -> bool {
+        self.0.starts_with(Self::ASKS)
     }
 
     /// A session whose reset is due and has been blocked for too long.

@@ -235,6 +235,9 @@ pub struct Overview {
     pub needs_you: usize,
     /// Turns that run, without those that wait for a person.
     pub running: usize,
+    /// Sessions whose agent asks a person: their turns stand still.
+    #[serde(default)]
+    pub asking: usize,
     /// Items that wait, in all sessions.
     pub waiting: usize,
     /// Live sessions that carry a marker: they go on, or need a person.

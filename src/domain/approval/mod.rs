@@ -220,18 +220,48 @@ impl Question {
         let what = self.what.trim_end().replace('\n', " ⏎ ");
         format!("{}: {}", one_line(&self.tool), one_line(&excerpt(&what)))
     }
+}
 
-    /// The alert of a session, called `name`, that waits for the answer to this first, and to so many in all.
-    pub fn alert(&self, session: &SessionId, name: &str, open: usize) -> NewAlert {
-        let first = if open > 1 { format!(" (the first of {open} questions)") } else { String::new() };
-        NewAlert {
-            key: AlertKey::approval(session),
-            subject: Subject::Session(session.clone()),
-            words: format!("{} asks: {}{first}; /approve or /deny answers", one_line(name), self.line()),
-            times: None,
-            by: RaisedBy::Itself,
-        }
+/// What answers a question, for a person who is told of it in a line.
+pub fn answered_by(question: ApprovalId) -> String {
+    format!("/approve {question} or /deny {question}")
+}
+
+/// The question that an answer without a number is for: the only one of a session that waits.
+///
+/// # Errors
+///
+/// None waits, or several: whoever answers has not seen which would be the next.
+pub fn only(asks: &[Approval]) -> Result<ApprovalId, Refusal> {
+    match asks {
+        [] => Err(Refusal::NothingTo("the agent asks nothing here".to_owned())),
+        [asked] => Ok(asked.id),
+        [first, ..] => Err(Refusal::NothingTo(format!(
+            "{} questions wait here, say which is meant, as {}: {}",
+            asks.len(),
+            answered_by(first.id),
+            lines(asks)
+        ))),
     }
+}
+
+/// The refusal of a number that is none of a session's questions, of which these wait.
+pub fn not_asked_here(number: ApprovalId, asks: &[Approval]) -> Refusal {
+    let waits = match asks {
+        [] => "the agent asks nothing here".to_owned(),
+        [first, ..] => format!(
+            "what waits is {}; a reason that begins with a number goes behind the question's, \
+             as /deny {} {number} …",
+            lines(asks),
+            first.id
+        ),
+    };
+    Refusal::NothingTo(format!("question {number} is none of this session; {waits}"))
+}
+
+/// The questions that wait in a session, in one harmless line.
+pub fn lines(asks: &[Approval]) -> String {
+    asks.iter().map(Approval::line).collect::<Vec<_>>().join("; ")
 }
 
 /// The refusal to take back what a person has not allowed; `allowed` is what they have.
@@ -245,6 +275,30 @@ pub fn not_allowed(prefix: &str, allowed: &[String]) -> Refusal {
 }
 
 impl Approval {
+    /// It in one harmless line, with the number that an answer names: `question 12, terminal: git push`.
+    pub fn line(&self) -> String {
+        format!("question {}, {}", self.id, self.question.line())
+    }
+
+    /// The alert of its session, called `name`, that waits for the answer to this first, and to so many in all.
+    pub fn alert(&self, name: &str, open: usize) -> NewAlert {
+        let first = if open > 1 { format!(" (the first of {open} questions)") } else { String::new() };
+        let (line, answers) = (self.question.line(), answered_by(self.id));
+        NewAlert {
+            key: AlertKey::approval(&self.session),
+            subject: Subject::Session(self.session.clone()),
+            words: format!("{} asks: {line}{first}; {answers} answers", one_line(name)),
+            times: None,
+            by: RaisedBy::Itself,
+        }
+    }
+
+    /// What its alert says where its engine is gone and none runs; its session is called `name`.
+    pub fn words_cut(&self, name: &str) -> String {
+        let line = self.question.line();
+        format!("{} asked: {line}; no engine runs: it was not done, the next start closes it", one_line(name))
+    }
+
     /// What an ending decides.
     ///
     /// # Errors
@@ -336,9 +390,28 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_without_a_number_is_for_the_only_question_that_waits() {
+        let (first, second) = (approval("git push"), Approval { id: ApprovalId(8), ..approval("rm x") });
+        assert_eq!(only(std::slice::from_ref(&first)).unwrap(), ApprovalId(7));
+        assert!(only(&[]).unwrap_err().to_string().contains("asks nothing here"));
+        let both = [first, second];
+        let refused = only(&both).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "refused: 2 questions wait here, say which is meant, as /approve 7 or /deny 7: \
+             question 7, terminal: git push; question 8, terminal: rm x"
+        );
+        let other = not_asked_here(ApprovalId(3), &both[..1]).to_string();
+        assert_eq!(
+            other,
+            "refused: question 3 is none of this session; what waits is question 7, terminal: git push; \
+             a reason that begins with a number goes behind the question's, as /deny 7 3 …"
+        );
+    }
+
+    #[test]
     fn the_words_of_a_question_are_one_harmless_line() {
-        let session = SessionId::new(Time::UNIX_EPOCH, 1);
-        let alert = question("a\u{1b}[2J\nb").alert(&session, "deploy\nbot", 1);
+        let alert = approval("a\u{1b}[2J\nb").alert("deploy\nbot", 1);
         assert!(alert.words.starts_with("deploy bot asks: terminal: a"), "{}", alert.words);
         assert!(!alert.words.chars().any(char::is_control));
     }

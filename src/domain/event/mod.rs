@@ -13,7 +13,7 @@ use std::str::FromStr;
 use super::Time;
 use super::agent::AgentName;
 use super::alert::{Acknowledgement, AlertKey};
-use super::approval::Decision;
+use super::approval::{Decision, answered_by};
 use super::background::{Exit, StoppedBy, end_words, named};
 use super::cron::{CronEvent, JobEvent, JobId};
 use super::damage::{LogDamage, Lost};
@@ -744,8 +744,8 @@ impl EventKind {
             Self::ToolEnded { turn, ok: true, .. } => format!("turn {turn}: the tool call ended"),
             Self::ToolEnded { turn, ok: false, .. } => format!("turn {turn}: the tool call failed"),
             Self::Planned { turn, line } => format!("the plan of turn {turn}: {line}"),
-            Self::ApprovalAsked { turn, line, .. } => {
-                format!("turn {turn} asks: {line}; /approve or /deny answers")
+            Self::ApprovalAsked { turn, approval, line, .. } => {
+                format!("turn {turn} asks: {line}; {} answers", answered_by(*approval))
             }
             Self::ApprovalSettled { line, verdict, .. } => format!("{}: {line}", verdict.words()),
             Self::Disallowed { prefix } => format!("not allowed without asking any more: {prefix}"),

@@ -24,7 +24,8 @@ pub enum Closed {
 
 impl Closed {
     /// Judges the calls of a turn by its questions that wait: each is asked for a call that is kept and has not begun
-    /// to act, so as many as there are calls leave none that could have.
+    /// to act, so as many as there are calls leave none that could have. Those that waited when the turn was told to
+    /// stop are left out: nobody answers them any more.
     pub fn of(calls: usize, questions: usize) -> Self {
         if questions >= calls { Self::NotDone } else { Self::EffectUnknown }
     }

@@ -126,7 +126,7 @@ impl Tx<'_> {
             columns::approval,
         )?;
         let Some(first) = first else { return Ok(()) };
-        let alert = first.question.alert(&standing.id, standing.name(), standing.asks);
+        let alert = first.alert(standing.name(), standing.asks);
         self.raise_of(standing, &alert, at)
     }
 

@@ -76,6 +76,7 @@ impl Tx<'_> {
         let turn = running.turn;
         self.execute("UPDATE turns SET stop_cause = ?2 WHERE id = ?1", (turn, cause))?;
         self.tell_of(standing, EventKind::StopRequested { turn, cause }, at)?;
+        self.note_waiting_calls(standing, turn)?;
         self.cancel_approvals(standing, turn, "the turn was told to stop", at)
     }
 

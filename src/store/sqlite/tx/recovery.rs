@@ -398,6 +398,31 @@ impl Tx<'_> {
         self.settle_alarm(standing, at)
     }
 
+    /// Notes that no call of a turn that has no result has begun to act, where that is so: what it waits for is not
+    /// answered any more. The turn's end goes by it.
+    pub(super) fn note_waiting_calls(&mut self, standing: &Standing, turn: TurnId) -> Result<()> {
+        if standing.asks == 0 {
+            return Ok(());
+        }
+        let (_, begun) = self.open_calls(turn)?;
+        if Closed::of(begun, standing.asks) == Closed::NotDone {
+            let up_to = standing.last_message;
+            self.execute("UPDATE turns SET waited_up_to = ?2 WHERE id = ?1", (turn, up_to))?;
+        }
+        Ok(())
+    }
+
+    /// How many calls of a turn have no result, and of how many it is not known that they only waited for an answer.
+    fn open_calls(&self, turn: TurnId) -> Result<(usize, usize)> {
+        self.only(
+            "SELECT count(*), count(*) FILTER (WHERE m.id > coalesce(t.waited_up_to, 0))
+             FROM messages m JOIN turns t ON t.id = m.turn
+             WHERE m.turn = ?1 AND m.role = 'tool' AND m.result_at IS NULL",
+            (turn,),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    }
+
     /// Closes the calls of a turn that have no result: they may have run, and are never made again.
     pub(super) fn close_calls(
         &mut self,
@@ -407,15 +432,11 @@ impl Tx<'_> {
         written: &str,
         at: Time,
     ) -> Result<()> {
-        let calls = self.only(
-            "SELECT count(*) FROM messages WHERE turn = ?1 AND role = 'tool' AND result_at IS NULL",
-            (turn,),
-            |row| row.get(0),
-        )?;
+        let (calls, begun) = self.open_calls(turn)?;
         if calls == 0 {
             return Ok(());
         }
-        let closed = Closed::of(calls, questions);
+        let closed = Closed::of(begun, questions);
         self.execute(
             "UPDATE messages SET ok = 0, text = ?2, result_at = ?3
              WHERE turn = ?1 AND role = 'tool' AND result_at IS NULL",
