@@ -676,7 +676,7 @@ async fn a_turn_whose_server_counts_beyond_all_measure_ends_like_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_of_more_steps_than_an_agent_is_given_leaves_it_the_newest_and_says_so() {
+async fn a_turn_of_more_steps_than_an_agent_is_given_leaves_it_its_question_and_the_newest_and_says_so() {
     let mut world = World::new(Setup::default()).await;
     world.send("s", "search everything").await;
     let turn = world.turn_for("search everything").await;
@@ -692,7 +692,7 @@ async fn a_turn_of_more_steps_than_an_agent_is_given_leaves_it_the_newest_and_sa
     let [Step::User { text: beginning, .. }, Step::Agent { text, .. }] = &next.history[..] else {
         panic!("{:?}", next.history)
     };
-    assert!(beginning.contains("left out"), "{beginning}");
+    assert!(beginning.contains("left out") && beginning.ends_with("search everything"), "{beginning}");
     assert!(text.contains("found 2000") && text.ends_with("nothing more"));
     world.event(|kind| kind.words().contains("the beginning is left out")).await;
     next.answer("").await;

@@ -162,6 +162,15 @@ pub struct Told {
     pub ends: Vec<MessageId>,
 }
 
+/// The newest entries of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Excerpt {
+    /// The entries, oldest first. Where they begin in the midst of what was asked, that stands in front of them.
+    pub entries: Vec<Entry>,
+    /// Whether they are all.
+    pub beginning: Beginning,
+}
+
 /// Whether entries begin where their conversation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginning {
@@ -192,14 +201,13 @@ pub fn told(entries: &[Entry], summary: Option<&Summary>, beginning: Beginning) 
     let covered = summary.map_or(0, |summary| entries.partition_point(|entry| entry.id <= summary.up_to));
     let (covered, rest) = entries.split_at(covered);
     if let Some(summary) = summary {
-        let asked = |entry: &&Entry| matches!(entry.body, Body::User { .. } | Body::Resume { .. });
-        let first = covered.iter().find(asked);
+        let first = covered.iter().find(|entry| entry.asks());
         let (words, by) =
             first.map_or(("[The beginning of this conversation.]", Asker::Person), Entry::asked);
         told.take_user(words, by, summary.up_to);
         told.take_agent(&summary_told(&summary.text), "", summary.up_to);
         let broken_off = rest.first().map(|entry| entry.turn);
-        for entry in covered.iter().filter(|entry| Some(entry.turn) == broken_off).filter(asked) {
+        for entry in covered.iter().filter(|entry| Some(entry.turn) == broken_off && entry.asks()) {
             let (words, by) = entry.asked();
             let again = if Some(entry.id) == first.map(|first| first.id) { GO_ON } else { words };
             told.take_user(again, by, summary.up_to);
@@ -245,6 +253,16 @@ impl Entry {
         {
             text.push_str(more);
         }
+    }
+
+    /// Whether it asks something of the agent.
+    pub fn asks(&self) -> bool {
+        matches!(self.body, Body::User { .. } | Body::Resume { .. })
+    }
+
+    /// Whether it is the question that its turn, and the turns that resume it, are about.
+    pub fn is_question(&self) -> bool {
+        matches!(self.body, Body::User { steered: false, .. })
     }
 
     /// What was asked of the agent.

@@ -28,7 +28,7 @@ use crate::domain::agent::{AgentName, UnknownAgent};
 use crate::domain::api::{self, JobFound, Piece, StreamKind, Update};
 use crate::domain::background::told;
 use crate::domain::event::{EventKind, Level};
-use crate::domain::history::{self, Asker, Beginning};
+use crate::domain::history::{self, Asker, Beginning, Excerpt};
 use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Source;
@@ -105,9 +105,7 @@ async fn read_turn(shared: &Shared, begun: &Begun, live: &LiveTurn) -> Result<Pr
                 }
                 _ => JobFound::None,
             };
-            let entries = queries.history_before(turn, HISTORY_ENTRIES)?;
-            let beginning =
-                if entries.len() < HISTORY_ENTRIES { Beginning::There } else { Beginning::LeftOut };
+            let Excerpt { entries, beginning } = queries.history_before(turn, HISTORY_ENTRIES)?;
             let history = history::told(&entries, queries.summary(&session)?.as_ref(), beginning);
             let ended = told(&queries.told_in(&session, turn)?);
             Ok((row, queries.item(item)?, (history, beginning), job, ended))

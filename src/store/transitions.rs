@@ -13,7 +13,7 @@ use crate::domain::background::{BackgroundProcess, Ended, StoppedBy, Which};
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, EventKind, Level};
 use crate::domain::filter::Filter;
-use crate::domain::history::{Entry, Summary};
+use crate::domain::history::{Excerpt, Summary};
 use crate::domain::id::{
     ApprovalId, ItemId, MessageId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId,
 };
@@ -290,9 +290,9 @@ pub trait Queries: JobQueries {
         before: Option<MessageId>,
         limit: usize,
     ) -> Result<ConversationPage>;
-    /// What an agent reads before it works on `turn`: the shown entries of the session's earlier
-    /// turns, oldest first, the newest `limit`.
-    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>>;
+    /// What an agent reads before it works on `turn`: of the shown entries of the session's earlier turns the
+    /// newest `limit`, and what was asked of it in what they begin in the midst of, back to the question.
+    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Excerpt>;
     /// What is sent in the place of a session's first entries.
     fn summary(&self, session: &SessionId) -> Result<Option<Summary>>;
     /// The daily limit that a session has reached.

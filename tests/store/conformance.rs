@@ -3,7 +3,7 @@
 use switchboard::domain::agent::AgentName;
 use switchboard::domain::api::Direction;
 use switchboard::domain::event::EventKind;
-use switchboard::domain::history::{Body, steps};
+use switchboard::domain::history::{Beginning, Body, Entry, steps};
 use switchboard::domain::id::{ItemId, SessionId, TurnId};
 use switchboard::domain::marker::{Clearing, ResumeReason};
 use switchboard::domain::plan::{Plan, PlanStatus};
@@ -741,11 +741,33 @@ fn what_a_failed_turn_leaves_is_the_question_marked_failed() {
         bench.finish(end(first.begun.unwrap().turn, failed(), 2));
         let again = bench.step(|t| t.retry(&first.session, first_source(), at(3))).unwrap();
         let turn = again.begun.unwrap().turn;
-        assert_eq!(bench.ask(|q| q.history_before(turn, 10)), [], "the turn before is hidden");
+        assert_eq!(bench.ask(|q| q.history_before(turn, 10)).entries, [], "the turn before is hidden");
         bench.finish(end(turn, failed(), 4));
         let third = bench.send(plain("m3", 5)).begun.unwrap().turn;
-        let history = steps(&bench.ask(|q| q.history_before(third, 10)));
+        let history = steps(&bench.ask(|q| q.history_before(third, 10)).entries);
         assert_eq!(history.len(), 2, "a question and a note that it has no answer");
+    });
+}
+
+#[test]
+fn what_an_agent_is_given_of_a_long_turn_begins_with_the_question_and_says_whether_it_is_all() {
+    on_each(|bench| {
+        let long = bench.send(plain("m1", 1)).begun.unwrap().turn;
+        let calls: Vec<Output> = (1..=4)
+            .map(|n| Output::ToolCall { call: format!("c{n}"), name: "ls".into(), arguments: "{}".into() })
+            .collect();
+        bench.step(|t| t.append_turn(long, &calls, at(2))).unwrap();
+        bench.finish(end(long, Outcome::Done, 3));
+        let next = bench.send(plain("m2", 4)).begun.unwrap().turn;
+        let given = |limit| {
+            let excerpt = bench.ask(|q| q.history_before(next, limit));
+            let question = excerpt.entries.first().is_some_and(Entry::is_question);
+            (excerpt.entries.len(), question, excerpt.beginning)
+        };
+        assert_eq!(given(6), (5, true, Beginning::There));
+        assert_eq!(given(5), (5, true, Beginning::There), "as many as there are");
+        assert_eq!(given(4), (5, true, Beginning::LeftOut));
+        assert_eq!(given(2), (3, true, Beginning::LeftOut));
     });
 }
 

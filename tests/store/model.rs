@@ -19,7 +19,7 @@ use switchboard::domain::conversation::{HostConversation, RuntimeState, Writing,
 use switchboard::domain::cron::JobId;
 use switchboard::domain::event::{Event, EventKind, Level, Middle, Visibility, excerpt};
 use switchboard::domain::filter::{Filter, Subject};
-use switchboard::domain::history::{Body, Entry, Summary, ToolResult, joined};
+use switchboard::domain::history::{self, Body, Entry, Excerpt, Summary, ToolResult, joined};
 use switchboard::domain::id::{
     ApprovalId, ChatType, ItemId, MessageId, ProcessNumber, RunId, Seq, SessionId, SessionKey, TurnId,
 };
@@ -2731,10 +2731,22 @@ impl Queries for Model {
         })
     }
 
-    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
-        let mut entries = self.shown(&self.turn(turn).session);
-        entries.retain(|entry| entry.turn < turn);
-        Ok(entries.split_off(entries.len().saturating_sub(limit)))
+    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Excerpt> {
+        let mut before = self.shown(&self.turn(turn).session);
+        before.retain(|entry| entry.turn < turn);
+        let newest = before.split_off(before.len().saturating_sub(limit));
+        if before.is_empty() {
+            return Ok(Excerpt { entries: newest, beginning: history::Beginning::There });
+        }
+        let is_question = |entry: &Entry| matches!(entry.body, Body::User { steered: false, .. });
+        let question = before.iter().rposition(is_question).unwrap_or(0);
+        let mut entries = before.split_off(question);
+        entries.retain(|entry| matches!(entry.body, Body::User { .. } | Body::Resume { .. }));
+        if newest.first().is_none_or(is_question) {
+            entries.clear();
+        }
+        entries.extend(newest);
+        Ok(Excerpt { entries, beginning: history::Beginning::LeftOut })
     }
 
     fn summary(&self, session: &SessionId) -> Result<Option<Summary>> {

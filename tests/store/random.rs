@@ -737,6 +737,9 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
         all.push(format!("{page:#?}"));
         all.push(format!("{:?}", queries.summary(session)?));
         if let Some(row) = queries.session(session)? {
+            if let Some(turn) = &row.turn {
+                all.push(format!("{:#?}", queries.history_before(turn.turn, 3)?));
+            }
             all.push(format!("{:?}", queries.limit_reached(&row.session.id, at(0))?));
         }
         all.push(format!("{:#?}", queries.events(EventPage::Newest, Level::Info, Some(session), 4)?));

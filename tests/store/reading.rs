@@ -98,7 +98,7 @@ fn a_long_answer_goes_on_in_further_rows_that_join_without_a_gap() {
     }
     database.step(|t| t.finish_turn(&end(turn, Outcome::Done, 3))).unwrap();
     let next = database.step(|t| t.accept_message(&message("a", "thanks", 4))).unwrap().0.begun.unwrap().turn;
-    let parts = database.queries().history_before(next, 1000).unwrap();
+    let parts = database.queries().history_before(next, 1000).unwrap().entries;
     let lengths = parts.iter().filter_map(|entry| match &entry.body {
         Body::Agent { text, .. } => Some(text.len()),
         _ => None,

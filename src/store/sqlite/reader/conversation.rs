@@ -7,7 +7,7 @@ use super::super::columns::{optional_time, outcome, time};
 use super::super::sql::at_most;
 use super::Reader;
 use crate::domain::api::ConversationPage;
-use crate::domain::history::{Body, Entry, Summary, ToolResult, joined};
+use crate::domain::history::{Beginning, Body, Entry, Excerpt, Summary, ToolResult, joined};
 use crate::domain::id::{MessageId, SessionId, TurnId};
 use crate::domain::plan::{NoPlan, Plan};
 use crate::store::Result;
@@ -78,7 +78,7 @@ impl Reader<'_> {
         )
     }
 
-    pub(super) fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
+    pub(super) fn history_before(&self, turn: TurnId, limit: usize) -> Result<Excerpt> {
         // A turn without messages of its own is passed over: what counts is what came before.
         let newest: Option<Option<MessageId>> = self.first(
             "WITH RECURSIVE walk (turn, id, previous) AS (
@@ -91,9 +91,33 @@ impl Reader<'_> {
             (turn,),
             |row| row.get(0),
         )?;
-        let mut entries = self.rows(WALK, (newest.flatten(), at_most(limit)), entry)?;
+        // One more than asked for tells whether there are more.
+        let mut entries = self.rows(WALK, (newest.flatten(), at_most(limit.saturating_add(1))), entry)?;
+        if entries.len() <= limit {
+            entries.reverse();
+            return Ok(Excerpt { entries, beginning: Beginning::There });
+        }
+        entries.truncate(limit);
+        if let Some(first) = entries.last().filter(|first| !first.is_question()) {
+            entries.extend(self.asked_before(first.id)?);
+        }
         entries.reverse();
-        Ok(entries)
+        Ok(Excerpt { entries, beginning: Beginning::LeftOut })
+    }
+
+    /// What was asked before an entry, newest first, back to the question that it belongs to.
+    fn asked_before(&self, first: MessageId) -> Result<Vec<Entry>> {
+        let mut asked = Vec::new();
+        let mut walk = self.connection.prepare_cached(WALK)?;
+        for entry in walk.query_map((first, at_most(usize::MAX)), entry)?.skip(1) {
+            let entry = entry?;
+            let found = entry.is_question();
+            asked.extend(entry.asks().then_some(entry));
+            if found {
+                break;
+            }
+        }
+        Ok(asked)
     }
 
     pub(super) fn summary(&self, session: &SessionId) -> Result<Option<Summary>> {

@@ -33,7 +33,7 @@ use crate::domain::background::BackgroundProcess;
 use crate::domain::conversation::HostConversation;
 use crate::domain::event::{Event, Level};
 use crate::domain::filter::Filter;
-use crate::domain::history::{Entry, Summary};
+use crate::domain::history::{Excerpt, Summary};
 use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Item;
@@ -117,7 +117,7 @@ impl Queries for Reader<'_> {
         self.conversation(session, before, limit)
     }
 
-    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Vec<Entry>> {
+    fn history_before(&self, turn: TurnId, limit: usize) -> Result<Excerpt> {
         self.history_before(turn, limit)
     }
 
