@@ -26,6 +26,7 @@ pub fn tests() -> Vec<Trial> {
         real("openai_takes_an_answer_that_is_not_streamed", takes_a_document),
         real("openai_counts_usage_once_though_it_is_told_often", counts_usage_once),
         real("openai_estimates_what_an_answer_took_where_the_server_does_not_tell", estimates_usage),
+        real("openai_counts_what_an_answer_took_that_is_stopped_or_breaks_off", counts_a_cut_answer),
         real("openai_done_without_a_finish_reason_ends_an_answer", done_is_enough),
         real("openai_finish_reason_without_done_ends_an_answer", finish_is_enough),
         real("openai_stream_without_an_end_is_a_failure", no_end_is_a_failure),
@@ -220,6 +221,31 @@ async fn estimates_usage() {
         });
         assert_eq!(used, Some((true, 10)), "{pieces:?}");
     }
+}
+
+async fn counts_a_cut_answer() {
+    let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"ls","arguments":"{\"path\""}}]}}]}"#;
+    let (played, _server) = ask([Reply::events(&[call]), Reply::events(&[HELLO, DONE])]).await;
+    assert_eq!(played.end, Ok(()));
+    let used = |played: &Played| -> Vec<(bool, u64)> {
+        let used = |event: &AgentEvent| match event {
+            AgentEvent::Usage(used) => Some((used.input > 0, used.output)),
+            _ => None,
+        };
+        played.events.iter().filter_map(used).collect()
+    };
+    assert_eq!(used(&played), [(true, 3), (true, 2)], "the call that broke off, and what was asked again");
+    let server = ChatServer::start([Reply::events(&[HELLO, WORLD]).ending(End::Silent)]).await;
+    let call = Call::new("hi");
+    let cancel = call.cancel.clone();
+    let stop = async |event: &AgentEvent| {
+        if *event == AgentEvent::Text(" world".to_owned()) {
+            cancel.cancel();
+        }
+    };
+    let stopped = call.play_watching(&*build(&settings(&server)), stop).await;
+    assert_eq!(stopped.end, Err(AgentError::Cancelled));
+    assert_eq!(used(&stopped), [(true, 4)]);
 }
 
 async fn counts_usage_once() {

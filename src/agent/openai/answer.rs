@@ -5,7 +5,6 @@ use std::time::Duration;
 use eventsource_stream::Event;
 use futures_util::{Stream, StreamExt};
 use reqwest::Response;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::calls::{Call, Calls, TooMuch};
@@ -13,11 +12,12 @@ use super::chunk::{self, Chunk, Form};
 use super::key::Key;
 use super::lines::{self, Broken};
 use super::server::Server;
+use super::teller::Teller;
 use super::trouble::{self, Trouble};
 use crate::agent::AgentEvent;
 use crate::config::OpenAiConfig;
 use crate::domain::session::Usage;
-use crate::domain::talk::tokens_of;
+use crate::domain::talk::Count;
 
 /// How long the use of tokens may follow a finished answer.
 const AFTERWORD: Duration = Duration::from_secs(5);
@@ -51,16 +51,14 @@ pub(super) async fn pass_on(
     key: Option<&Key>,
     response: Response,
     asked: u64,
-    output: &mpsc::Sender<AgentEvent>,
+    teller: &Teller,
 ) -> Result<Answer, Trouble> {
-    let mut listener = Listener { server, config, key, output, heard: Heard::default() };
+    let mut listener = Listener { server, config, key, asked, teller, heard: Heard::default() };
     let end = listener.listen(lines::events(response, config.stall_timeout)).await;
-    let heard = &listener.heard;
-    let took = heard.usage.or((end.is_ok() || heard.anything()).then(|| heard.estimate(asked)));
-    if let Some(usage) = took {
-        let cost = config.facts.price.of(&usage);
-        listener.tell(AgentEvent::Usage(Usage { cost, ..usage })).await;
+    if end.is_ok() {
+        listener.count();
     }
+    teller.settle().await;
     let heard = listener.heard;
     match end {
         Err(Trouble::Passing { why, .. }) if heard.anything() => Err(Trouble::Lasting(why)),
@@ -76,7 +74,9 @@ struct Listener<'a> {
     server: &'a Server,
     config: &'a OpenAiConfig,
     key: Option<&'a Key>,
-    output: &'a mpsc::Sender<AgentEvent>,
+    /// About how many tokens were asked.
+    asked: u64,
+    teller: &'a Teller,
     heard: Heard,
 }
 
@@ -86,8 +86,8 @@ struct Heard {
     text: String,
     /// How many bytes of words, with those of reasoning.
     bytes: usize,
-    /// About how many tokens of reasoning.
-    reasoning: u64,
+    /// How much came, with all that is no word.
+    count: Count,
     model: bool,
     calls: Calls,
     /// Why the model stopped.
@@ -98,12 +98,7 @@ struct Heard {
 
 impl Heard {
     fn anything(&self) -> bool {
-        self.reasoning > 0 || !self.text.is_empty()
-    }
-
-    fn estimate(&self, asked: u64) -> Usage {
-        let output = self.reasoning + tokens_of(&self.text) + self.calls.tokens();
-        Usage { input: asked, output, ..Usage::default() }
+        self.bytes > 0
     }
 }
 
@@ -166,8 +161,16 @@ impl Listener<'_> {
             self.tell(AgentEvent::Model(named.unwrap_or_else(|| self.config.model.clone()))).await;
         }
         self.heard.bytes += chunk.text.len() + chunk.reasoning.len();
+        self.heard.usage = chunk.usage.or(self.heard.usage);
+        let of_calls =
+            chunk.calls.iter().flat_map(|part| [part.name.as_deref().unwrap_or_default(), &part.arguments]);
+        for words in [&*chunk.text, &chunk.reasoning].into_iter().chain(of_calls) {
+            self.heard.count.add(words);
+        }
+        if self.heard.usage.is_some() || self.heard.count != Count::default() {
+            self.count();
+        }
         if !chunk.reasoning.is_empty() {
-            self.heard.reasoning += tokens_of(&chunk.reasoning);
             self.tell(AgentEvent::Reasoning(chunk.reasoning)).await;
         }
         if !chunk.text.is_empty() {
@@ -182,13 +185,20 @@ impl Listener<'_> {
             )));
         }
         self.heard.finish = chunk.finish.or(self.heard.finish.take());
-        self.heard.usage = chunk.usage.or(self.heard.usage);
         for part in chunk.calls {
             self.heard.calls.take(part, chunk.form).map_err(|TooMuch| {
                 Trouble::Lasting(format!("{} sent tool calls that do not end", self.server))
             })?;
         }
         Ok(())
+    }
+
+    /// Counts what the answer has used so far: by the server's word, or else about.
+    fn count(&self) {
+        let Heard { usage, count, .. } = &self.heard;
+        let about = Usage { input: self.asked, output: count.tokens(), ..Usage::default() };
+        let used = usage.unwrap_or(about);
+        self.teller.hears(Usage { cost: self.config.facts.price.of(&used), ..used });
     }
 
     fn unfinished(&self) -> Trouble {
@@ -214,9 +224,8 @@ impl Listener<'_> {
         }
     }
 
-    /// Sends an event; a closed channel ends the turn elsewhere.
     async fn tell(&self, event: AgentEvent) {
-        let _ = self.output.send(event).await;
+        self.teller.tell(event).await;
     }
 }
 
@@ -228,6 +237,7 @@ fn file_name(model: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use futures_util::stream;
+    use tokio::sync::mpsc;
 
     use super::*;
     use crate::config::Config;
@@ -245,11 +255,13 @@ mod tests {
         config.stall_timeout = Duration::from_secs(120);
         let server = Server::parse(&config.section, "http://localhost/v1").unwrap();
         let (output, _said) = mpsc::channel(1_000);
+        let teller = Teller::new(output);
         let mut listener = Listener {
             server: &server,
             config: &config,
             key: None,
-            output: &output,
+            asked: 0,
+            teller: &teller,
             heard: Heard::default(),
         };
         let events = stream::iter(pieces).then(|data| async move {

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::chunk::{Form, Fragment};
-use crate::domain::talk::tokens_of;
 
 /// More calls in one answer are no sane answer.
 const MOST_CALLS: usize = 64;
@@ -59,12 +58,6 @@ impl Calls {
             call.arguments.push_str(&part.arguments);
         }
         if self.begun.len() > MOST_CALLS || self.bytes > MOST_BYTES { Err(TooMuch) } else { Ok(()) }
-    }
-
-    /// About how many tokens they took.
-    pub(super) fn tokens(&self) -> u64 {
-        let of = |begun: &Begun| tokens_of(&begun.call.name) + tokens_of(&begun.call.arguments);
-        self.begun.iter().map(of).sum()
     }
 
     /// The calls, in the order in which they began.

@@ -158,13 +158,18 @@ fn filled(value: &Value) -> Option<String> {
 }
 
 fn usage(value: &Value) -> Option<Usage> {
-    let count = |value: &Value| value.as_u64().unwrap_or_default();
-    value.is_object().then(|| Usage {
+    let count = |value: &Value| {
+        let float = || Some(value.as_f64()?.round() as u64);
+        value.as_u64().or_else(float).unwrap_or_default()
+    };
+    let used = Usage {
         input: count(&value["prompt_tokens"]),
         output: count(&value["completion_tokens"]),
         cache_read: count(&value["prompt_tokens_details"]["cached_tokens"]),
         ..Usage::default()
-    })
+    };
+    // No request takes nothing: a server that says so does not count.
+    (used.total() > 0).then_some(used)
 }
 
 /// Marks the halves of characters in a JSON text: servers that count in UTF-16 cut emoji in two,
@@ -297,6 +302,11 @@ mod tests {
         let expected = Usage { input: 31, output: 8, cache_read: 4, ..Usage::default() };
         assert_eq!(read(json).unwrap().usage, Some(expected));
         assert_eq!(read(r#"{"usage":null}"#).unwrap().usage, None);
+        let floats = r#"{"usage":{"prompt_tokens":12.0,"completion_tokens":7.6}}"#;
+        assert_eq!(read(floats).unwrap().usage, Some(Usage { input: 12, output: 8, ..Usage::default() }));
+        for nothing in ["{}", r#"{"prompt_tokens":0,"completion_tokens":0}"#, r#"{"prompt_tokens":-1.5}"#] {
+            assert_eq!(read(&format!(r#"{{"usage":{nothing}}}"#)).unwrap().usage, None, "{nothing}");
+        }
         let partial = r#"{"usage":{"prompt_tokens":5,"prompt_tokens_details":null}}"#;
         assert_eq!(read(partial).unwrap().usage.unwrap().input, 5);
     }

@@ -17,6 +17,7 @@ mod retry;
 mod room;
 mod server;
 mod steps;
+mod teller;
 mod trouble;
 
 use std::path::Path;
@@ -32,6 +33,7 @@ use self::key::{Key, KeySource};
 use self::models::Window;
 use self::room::Measured;
 use self::server::Server;
+use self::teller::Teller;
 use self::trouble::Trouble;
 use super::tools::{Places, Settings, Terminal, Tools};
 use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionContext, Turn};
@@ -141,13 +143,16 @@ impl Handle for OpenAiHandle {
         cancel: CancellationToken,
     ) -> BoxFuture<'a, Result<(), AgentError>> {
         Box::pin(async move {
+            let teller = Teller::new(output);
             // Dropping the work closes its connection and stops its tool: the server stops as well.
-            tokio::select! {
+            let end = tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(AgentError::Cancelled),
-                () = output.closed() => Err(AgentError::Cancelled),
-                end = steps::take(&self.connection, &self.tools, turn, &mut self.measured, &output) => end,
-            }
+                () = teller.unheard() => Err(AgentError::Cancelled),
+                end = steps::take(&self.connection, &self.tools, turn, &mut self.measured, &teller) => end,
+            };
+            teller.settle().await;
+            end
         })
     }
 
@@ -172,11 +177,11 @@ impl Connection {
         &self,
         body: &request::Body<'_>,
         key: Option<&Key>,
-        output: &mpsc::Sender<AgentEvent>,
+        teller: &Teller,
     ) -> Result<Answer, Trouble> {
         let mut tries = 1;
         loop {
-            let (why, asked) = match self.ask(body, key, output).await {
+            let (why, asked) = match self.ask(body, key, teller).await {
                 Ok(answer) => return Ok(answer),
                 Err(Trouble::Passing { why, wait: Some(wait) }) if wait > retry::LONGEST_ASKED => {
                     return Err(trouble::asks_for_patience(&why, wait));
@@ -190,8 +195,7 @@ impl Connection {
             }
             let wait = asked.unwrap_or_else(|| retry::pause(tries, fastrand::f64()));
             tries += 1;
-            // A closed channel ends the turn in `run`.
-            let _ = output.send(AgentEvent::Retrying { attempt: tries, wait, why }).await;
+            teller.tell(AgentEvent::Retrying { attempt: tries, wait, why }).await;
             sleep(wait).await;
         }
     }
@@ -200,7 +204,7 @@ impl Connection {
         &self,
         body: &request::Body<'_>,
         key: Option<&Key>,
-        output: &mpsc::Sender<AgentEvent>,
+        teller: &Teller,
     ) -> Result<Answer, Trouble> {
         let mut request = self.http.post(self.server.completions()).json(body);
         if let Some(key) = key {
@@ -214,6 +218,6 @@ impl Connection {
         if !response.status().is_success() {
             return Err(trouble::refused(&self.server, &self.config, key, response).await);
         }
-        answer::pass_on(&self.server, &self.config, key, response, body.tokens, output).await
+        answer::pass_on(&self.server, &self.config, key, response, body.tokens, teller).await
     }
 }

@@ -33,16 +33,20 @@ struct StreamOptions {
 impl<'a> Body<'a> {
     /// Asks for the next message of a talk, in which the model may call these tools.
     pub(super) fn new(config: &'a OpenAiConfig, messages: &'a [Message], tools: &'a [Offered]) -> Self {
-        let tokens = messages.iter().map(Message::tokens).chain(tools.iter().map(Offered::tokens)).sum();
         Self {
             model: &config.model,
             messages: messages.iter().map(Sent::from).collect(),
             tools,
             stream: true,
             stream_options: StreamOptions { include_usage: true },
-            tokens,
+            tokens: tokens(messages, tools),
         }
     }
+}
+
+/// About how many tokens a request with these takes.
+pub(super) fn tokens(messages: &[Message], tools: &[Offered]) -> u64 {
+    messages.iter().map(Message::tokens).chain(tools.iter().map(Offered::tokens)).sum()
 }
 
 /// A message as a server takes it.
@@ -133,8 +137,7 @@ impl Offered {
         Self { r#type: "function", function }
     }
 
-    /// About how many tokens it takes.
-    pub(super) fn tokens(&self) -> u64 {
+    fn tokens(&self) -> u64 {
         let OfferedFunction { name, description, parameters } = &self.function;
         [name, description, parameters.to_string().as_str()].into_iter().map(talk::tokens_of).sum()
     }

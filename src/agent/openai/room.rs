@@ -1,9 +1,6 @@
 //! Room in the model's window: when a conversation is sent shorter, and the summary that the model makes.
 
-use tokio::sync::mpsc;
-
-use super::answer::Answer;
-use super::request::{Body, Offered};
+use super::request::{self, Body, Offered};
 use super::steps::{Steps, cut};
 use super::trouble::Trouble;
 use crate::agent::AgentEvent;
@@ -53,8 +50,8 @@ impl Steps<'_> {
         }
     }
 
-    pub(super) fn estimate(&self, tools: &[Offered]) -> u64 {
-        self.talk.tokens() + tools.iter().map(Offered::tokens).sum::<u64>()
+    fn estimate(&self, tools: &[Offered]) -> u64 {
+        request::tokens(self.talk.messages(), tools)
     }
 
     fn limit(&self, window: u64) -> u64 {
@@ -93,25 +90,13 @@ impl Steps<'_> {
         let transcript = self.talk.transcript(tail, budget).map_err(|why| why.to_string())?;
         let messages = [Message::System { text: RULES.to_owned() }, Message::User { text: transcript }];
         let body = Body::new(&self.connection.config, &messages, &[]);
-        let answer = self.ask_aside(&body).await.map_err(Trouble::why)?;
+        let aside = self.teller.aside();
+        let asked = self.connection.ask_patiently(&body, self.key.as_ref(), &aside).await;
+        let answer = asked.map_err(Trouble::why)?;
         if let Some(cut) = cut(&answer.finish) {
             return Err(format!("it was cut: {cut}"));
         }
         let covers = self.talk.summarise(tail, &answer.text).map_err(|why| why.to_string())?;
         Ok((covers, answer.text.trim().to_owned()))
-    }
-
-    /// Asks for what is no part of the answer: only what it took, and that it takes long, is told.
-    async fn ask_aside(&self, body: &Body<'_>) -> Result<Answer, Trouble> {
-        let (aside, mut said) = mpsc::channel(16);
-        let ask = async move { self.connection.ask_patiently(body, self.key.as_ref(), &aside).await };
-        let listen = async {
-            while let Some(event) = said.recv().await {
-                if matches!(event, AgentEvent::Usage(_) | AgentEvent::Retrying { .. }) {
-                    self.tell(event).await;
-                }
-            }
-        };
-        tokio::join!(ask, listen).0
     }
 }

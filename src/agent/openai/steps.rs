@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use tokio::sync::mpsc;
-
 use super::Connection;
 use super::answer::Answer;
 use super::calls::Call;
 use super::key::Key;
 use super::request::{Body, Offered, tame};
 use super::room::Measured;
+use super::teller::Teller;
 use super::trouble::Trouble;
 use crate::agent::tools::Tools;
 use crate::agent::{AgentError, AgentEvent, Turn};
@@ -27,14 +26,14 @@ pub(super) async fn take(
     tools: &Tools,
     mut turn: Turn,
     measured: &mut Option<Measured>,
-    output: &mpsc::Sender<AgentEvent>,
+    teller: &Teller,
 ) -> Result<(), AgentError> {
     let key = connection.keys.read().await?;
     let history = std::mem::take(&mut turn.history);
     let talk = Talk::new(connection.config.system_prompt.as_deref(), history, &turn.message);
     let (ids, said) = (HashSet::new(), Said::Nothing);
     let (gave_up, told) = (false, 0);
-    let steps = Steps { connection, tools, turn, key, output, talk, measured, gave_up, told, ids, said };
+    let steps = Steps { connection, tools, turn, key, teller, talk, measured, gave_up, told, ids, said };
     steps.take().await
 }
 
@@ -43,7 +42,7 @@ pub(super) struct Steps<'a> {
     tools: &'a Tools,
     turn: Turn,
     pub(super) key: Option<Key>,
-    output: &'a mpsc::Sender<AgentEvent>,
+    pub(super) teller: &'a Teller,
     pub(super) talk: Talk,
     /// What the last request took.
     pub(super) measured: &'a mut Option<Measured>,
@@ -119,7 +118,7 @@ impl Steps<'_> {
     async fn ask_once(&mut self, offered: &[Offered]) -> Result<Answer, Trouble> {
         let body = Body::new(&self.connection.config, self.talk.messages(), offered);
         let estimate = body.tokens;
-        let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.output).await?;
+        let answer = self.connection.ask_patiently(&body, self.key.as_ref(), self.teller).await?;
         if let Some(Usage { input: tokens @ 1.., .. }) = answer.usage {
             *self.measured = Some(Measured { tokens, estimate });
             self.tell(AgentEvent::Context(ContextUse { tokens, window: self.connection.window_told() }))
@@ -206,9 +205,8 @@ impl Steps<'_> {
         self.turn.engine.kept.up_to(self.told).await
     }
 
-    /// Sends an event; a closed channel ends the turn elsewhere.
     pub(super) async fn tell(&self, event: AgentEvent) {
-        let _ = self.output.send(event).await;
+        self.teller.tell(event).await;
     }
 }
 

@@ -154,9 +154,30 @@ impl Message {
     }
 }
 
-/// About how many tokens a text takes: one for seven halves of an ASCII character, one for any other.
+/// About how many tokens a text takes.
 pub fn tokens_of(text: &str) -> u64 {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let others = text.chars().count() - ascii;
-    ((ascii * 2).div_ceil(7) + others) as u64
+    let mut count = Count::default();
+    count.add(text);
+    count.tokens()
+}
+
+/// The characters of a text that comes in pieces.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    ascii: usize,
+    others: usize,
+}
+
+impl Count {
+    /// Counts the next piece.
+    pub fn add(&mut self, piece: &str) {
+        let ascii = piece.bytes().filter(u8::is_ascii).count();
+        self.ascii += ascii;
+        self.others += piece.chars().count() - ascii;
+    }
+
+    /// About how many tokens they take: one for seven halves of an ASCII character, one for any other.
+    pub fn tokens(&self) -> u64 {
+        ((self.ascii * 2).div_ceil(7) + self.others) as u64
+    }
 }
