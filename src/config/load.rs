@@ -376,9 +376,12 @@ impl Reading<'_> {
             Takes::Variable { .. } | Takes::Url { .. } => String::new(),
             _ => format!(" = {}", excerpt(self.text.get(value.span()).unwrap_or_default())),
         };
+        let part = wrong.part.clone().and_then(|part| self.text.get(part));
+        let part = part.map(|part| format!("{} can't stand there; ", excerpt(part))).unwrap_or_default();
         let hint = wrong.nearest.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
         let allowed = setting.takes.allowed();
-        self.problem(value.span().start, format!("{key}{shown}: it takes {allowed}{hint}"));
+        let at = wrong.part.map_or(value.span().start, |part| part.start);
+        self.problem(at, format!("{key}{shown}: {part}it takes {allowed}{hint}"));
         (None, origin)
     }
 

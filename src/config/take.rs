@@ -1,8 +1,10 @@
 //! What a setting takes: checking a value and keeping it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use toml::Spanned;
 use toml::de::DeValue;
 
 use super::setting::{Takes, is_platform_name};
@@ -15,11 +17,19 @@ use crate::domain::spending::read_money;
 
 /// A value that a setting does not take.
 pub(super) struct Wrong {
+    /// Where in the file that stands of a list or table which is not allowed in it.
+    pub(super) part: Option<Range<usize>>,
     /// The allowed word that looks most like it.
     pub(super) nearest: Option<&'static str>,
 }
 
-const WRONG: Wrong = Wrong { nearest: None };
+const WRONG: Wrong = Wrong { part: None, nearest: None };
+
+impl Wrong {
+    fn part<T>(part: &Spanned<T>) -> Self {
+        Self { part: Some(part.span()), nearest: None }
+    }
+}
 
 impl Takes {
     /// Checks a value and keeps it; returns it as it was kept. Relative paths begin in `folder`.
@@ -56,16 +66,20 @@ impl Takes {
             }
             Self::Choice { words, put, .. } => {
                 let word = value.as_str().ok_or(WRONG)?;
-                put(config, word).ok_or_else(|| Wrong { nearest: nearest(word, words.iter().copied()) })?;
+                put(config, word)
+                    .ok_or_else(|| Wrong { part: None, nearest: nearest(word, words.iter().copied()) })?;
                 Ok(word.into())
             }
             Self::Words { words, put, .. } => {
-                let given = texts(value)?;
-                let unknown = given.iter().find(|word| !words.contains(&word.as_str()));
-                let nearest = unknown.and_then(|word| nearest(word, words.iter().copied()));
-                let twice = given.iter().enumerate().any(|(index, word)| given[..index].contains(word));
-                let kept = if twice { None } else { put(config, &given) };
-                kept.ok_or(Wrong { nearest })?;
+                let mut given = Vec::new();
+                for (part, word) in texts(value)? {
+                    if !words.contains(&&*word) || given.contains(&word) {
+                        let nearest = nearest(&word, words.iter().copied()).filter(|near| *near != word);
+                        return Err(Wrong { nearest, ..Wrong::part(part) });
+                    }
+                    given.push(word);
+                }
+                put(config, &given).ok_or(WRONG)?;
                 Ok(given.into())
             }
             Self::Text { put, .. } => {
@@ -98,7 +112,7 @@ impl Takes {
                 Ok(text.into())
             }
             Self::Argv { put, .. } => {
-                let words = texts(value)?;
+                let words = texts_if(value, |_| true)?;
                 if words.first().is_none_or(|program| program.trim().is_empty()) {
                     return Err(WRONG);
                 }
@@ -106,29 +120,25 @@ impl Takes {
                 Ok(words.into())
             }
             Self::Commands { put, .. } => {
-                let beginnings = texts(value)?;
-                if !beginnings.iter().all(|beginning| begins_with(beginning, beginning)) {
-                    return Err(WRONG);
-                }
+                let beginnings = texts_if(value, |beginning| begins_with(beginning, beginning))?;
                 put(config, beginnings.clone());
                 Ok(beginnings.into())
             }
             Self::Platforms { put, .. } => {
-                let names = texts(value)?;
-                if !names.iter().all(|name| is_platform_name(name)) {
-                    return Err(WRONG);
-                }
+                let names = texts_if(value, is_platform_name)?;
                 put(config, names.clone());
                 Ok(names.into())
             }
             Self::AgentOfPlatform { put, .. } => {
                 let table = value.as_table().ok_or(WRONG)?;
                 let agents = table.iter().map(|(platform, agent)| {
+                    if !is_platform_name(platform.get_ref()) {
+                        return Err(Wrong::part(platform));
+                    }
                     let name = agent.get_ref().as_str().and_then(|name| name.parse::<AgentName>().ok());
-                    let platform = Some(platform.get_ref()).filter(|platform| is_platform_name(platform));
-                    Some((platform?.to_string(), name?))
+                    Ok((platform.get_ref().to_string(), name.ok_or(Wrong::part(agent))?))
                 });
-                let agents: BTreeMap<_, _> = agents.collect::<Option<_>>().ok_or(WRONG)?;
+                let agents = agents.collect::<Result<BTreeMap<_, _>, _>>()?;
                 let shown = agents.iter().map(|(platform, name)| (platform.clone(), name.as_str().into()));
                 let shown = toml::Value::Table(shown.collect());
                 put(config, agents);
@@ -136,7 +146,8 @@ impl Takes {
             }
             Self::Zone { put, .. } => {
                 let name = value.as_str().ok_or(WRONG)?;
-                let zone = parse_zone(name).map_err(|unknown| Wrong { nearest: unknown.nearest })?;
+                let zone =
+                    parse_zone(name).map_err(|unknown| Wrong { part: None, nearest: unknown.nearest })?;
                 put(config, zone);
                 Ok(name.into())
             }
@@ -168,9 +179,20 @@ fn some_text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, Wrong> {
     value.as_str().filter(|text| !text.trim().is_empty()).ok_or(WRONG)
 }
 
-fn texts(value: &DeValue<'_>) -> Result<Vec<String>, Wrong> {
+/// The texts of a list, each with its place.
+fn texts<'v>(value: &'v DeValue<'v>) -> Result<Vec<(&'v Spanned<DeValue<'v>>, String)>, Wrong> {
     let list = value.as_array().ok_or(WRONG)?;
-    list.iter().map(|text| text.get_ref().as_str().map(str::to_owned).ok_or(WRONG)).collect()
+    let text = |part: &'v Spanned<DeValue<'v>>| part.get_ref().as_str().map(|text| (part, text.to_owned()));
+    list.iter().map(|part| text(part).ok_or(Wrong::part(part))).collect()
+}
+
+/// The texts of a list where each is allowed.
+fn texts_if(value: &DeValue<'_>, is_allowed: impl Fn(&str) -> bool) -> Result<Vec<String>, Wrong> {
+    let allowed = |(part, text): (&Spanned<_>, String)| match is_allowed(&text) {
+        true => Ok(text),
+        false => Err(Wrong::part(part)),
+    };
+    texts(value)?.into_iter().map(allowed).collect()
 }
 
 fn owned(words: &[&str]) -> Vec<String> {
