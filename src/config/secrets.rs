@@ -104,10 +104,15 @@ impl Secrets {
         serde_json::to_value(something).is_ok_and(|value| self.stand_in_value(&value))
     }
 
+    /// Whether a key stands in a text.
+    pub fn stand_in_text(&self, text: &str) -> bool {
+        self.0.iter().any(|secret| text.contains(secret))
+    }
+
     fn stand_in_value(&self, value: &Value) -> bool {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
-            Value::String(text) => self.0.iter().any(|secret| text.contains(secret)),
+            Value::String(text) => self.stand_in_text(text),
             Value::Array(values) => values.iter().any(|value| self.stand_in_value(value)),
             Value::Object(fields) => fields.values().any(|value| self.stand_in_value(value)),
         }
@@ -222,18 +227,22 @@ impl KeyFile {
 }
 
 #[cfg(test)]
+impl Secrets {
+    /// Makes a key known, as one that stands in a file.
+    pub(crate) fn learn(key: &str) -> Self {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), key).unwrap();
+        Self::read(&Keys { files: vec![file.path().to_path_buf()], ..Keys::default() })
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::fs;
 
     const KEY: &str = "sk-proj-Zq8_w3Rt5-Yx1vB7nM2kLp9s";
-
-    fn secrets(text: &str) -> Secrets {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), text).unwrap();
-        Secrets::read(&Keys { files: vec![file.path().to_path_buf()], ..Keys::default() })
-    }
 
     /// Whether so much of the key stands in a text that it tells something.
     fn tells(text: &str) -> bool {
@@ -242,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_key_is_taken_out_wherever_it_stands() {
-        let secrets = secrets("sk-abc123\n");
+        let secrets = Secrets::learn("sk-abc123\n");
         let hidden = secrets.hide("sk-abc123 and KEY=sk-abc123.".to_owned());
         assert_eq!(hidden, "[the key] and KEY=[the key].");
         assert!(!format!("{secrets:?}").contains("abc"));
@@ -251,7 +260,7 @@ mod tests {
     #[test]
     fn a_word_that_only_fills_the_place_of_a_key_hides_nothing() {
         for word in ["", "none", "ollama"] {
-            assert_eq!(secrets(word).hide("ollama has none".to_owned()), "ollama has none");
+            assert_eq!(Secrets::learn(word).hide("ollama has none".to_owned()), "ollama has none");
         }
     }
 

@@ -4,55 +4,57 @@ use std::ffi::{OsStr, OsString};
 
 use tokio::process::Command;
 
-/// A shorter value is no key but a word that other variables may hold as well.
-const SHORTEST_KEY: usize = 8;
+use crate::config::Secrets;
 
 /// Takes every variable that may hold a secret out of a program's environment, and the `key_variables`
-/// whatever their names look like, with all that hold the same.
+/// whatever their names look like, with all in which a key stands.
 pub(in crate::agent) fn hide_secrets(command: &mut Command, key_variables: &[String]) {
-    for name in hidden(std::env::vars_os(), key_variables) {
+    for name in hidden(std::env::vars_os(), key_variables, &Secrets::known()) {
         command.env_remove(name);
     }
 }
 
-fn hidden(variables: impl Iterator<Item = (OsString, OsString)>, key_variables: &[String]) -> Vec<OsString> {
-    let variables: Vec<_> = variables.collect();
+fn hidden(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+    key_variables: &[String],
+    known: &Secrets,
+) -> Vec<OsString> {
+    let variables: Vec<_> =
+        variables.map(|(name, value)| (name, value.to_string_lossy().into_owned())).collect();
     let is_key = |name: &OsStr| key_variables.iter().any(|key| name == key.as_str());
-    let keys: Vec<_> = variables.iter().filter(|(name, _)| is_key(name)).map(|(_, value)| value).collect();
-    let holds_key = |value: &OsString| value.len() >= SHORTEST_KEY && keys.contains(&value);
+    let keys = variables.iter().filter(|(name, _)| is_key(name)).map(|(_, value)| value.clone());
+    let keys = Secrets::of(keys.chain(known.tell()));
     let hidden = variables.iter().filter(|(name, value)| {
-        is_key(name) || may_be_secret(name) || holds_password(value) || holds_key(value)
+        is_key(name) || may_be_secret(name) || holds_password(value) || keys.stand_in_text(value)
     });
     hidden.map(|(name, _)| name.clone()).collect()
 }
 
 /// Whether a value is an address with a password in it: `postgres://user:password@host/`.
-fn holds_password(value: &OsStr) -> bool {
-    let value = value.to_string_lossy();
+fn holds_password(value: &str) -> bool {
     let Some((_, rest)) = value.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
 }
 
-/// Whether a part of the name ends with one of the words for secrets: `OPENAI_API_KEY`, `PGPASSWORD`;
-/// or is one of the short ones: `DB_PASS`, `GH_PAT`, `MYSQL_PWD`; or the last of them is `AUTH`, as that of
-/// `SSH_AUTH_SOCK` is not.
+/// A part of a name that ends so is that of a secret: `OPENAI_API_KEY`, `PGPASSWORD`, `SESSION_COOKIES`.
+const ENDINGS: [&str; 9] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "BEARER", "COOKIE"];
+/// A part that is so much of one: `DB_PASS`, `GH_PAT`, `MYSQL_PWD`, `REDISCLI_AUTH`.
+const PARTS: [&str; 9] = ["PASS", "PAT", "PW", "PWD", "DSN", "AUTH", "CRED", "JWT", "PGPASS"];
+/// What programs need although it looks like one: a folder, and the place where an agent signs for who holds no key.
+const NEEDED: [&str; 2] = ["PWD", "SSH_AUTH_SOCK"];
+
+/// Whether a part of the name is one of those for secrets, or for the file of one, in the plural and with a number too.
 fn may_be_secret(name: &OsStr) -> bool {
-    const WORDS: [&str; 8] =
-        ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "BEARER"];
     let name = name.to_string_lossy().to_ascii_uppercase();
-    if name == "PWD" {
-        return false;
-    }
-    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let ends_with_auth = name.ends_with("_AUTH");
-    ends_with_auth
-        || parts.any(|part| {
-            let part = part.strip_suffix('S').filter(|one| !one.ends_with('S')).unwrap_or(part);
-            let part = part.trim_end_matches(|c: char| c.is_ascii_digit());
-            matches!(part, "PASS" | "PAT" | "PW" | "PWD" | "DSN")
-                || WORDS.iter().any(|word| part.ends_with(word))
-        })
+    let is_secret = |part: &str| {
+        let part = part.strip_suffix('S').filter(|one| !one.ends_with('S')).unwrap_or(part);
+        let part = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let part = part.strip_suffix("FILE").unwrap_or(part);
+        PARTS.contains(&part) || ENDINGS.iter().any(|word| part.ends_with(word))
+    };
+    !NEEDED.contains(&&*name) && name.split(|c: char| !c.is_ascii_alphanumeric()).any(is_secret)
 }
 
 #[cfg(test)]
@@ -80,6 +82,16 @@ mod tests {
             "REDISCLI_AUTH",
             "API_BEARER",
             "SENTRY_DSN",
+            "MY_CREDS",
+            "GIT_CRED",
+            "SESSION_COOKIE",
+            "COOKIES",
+            "PGPASSFILE",
+            "SSH_KEYFILE",
+            "VAULT_TOKEN_FILE",
+            "AUTH",
+            "DOCKER_AUTH_CONFIG",
+            "SUPABASE_JWT",
         ];
         for name in secret {
             assert!(may_be_secret(OsStr::new(name)), "{name} would be seen");
@@ -100,6 +112,11 @@ mod tests {
             "SSH_AUTH_SOCK",
             "GIT_ASKPASS",
             "AUTHOR",
+            "XAUTHORITY",
+            "SACRED",
+            "PROFILE",
+            "COMPASS",
+            "KUBECONFIG",
             "BYPASS",
             "PATTERN",
             "XDG_DATA_DIRS",
@@ -111,21 +128,31 @@ mod tests {
     #[test]
     fn the_variable_of_the_configured_key_is_hidden_whatever_its_name() {
         let variables = ["PATH", "WALRUS"].map(|name| (name.into(), "x".into()));
-        assert_eq!(hidden(variables.into_iter(), &["WALRUS".to_owned()]), ["WALRUS"]);
+        assert_eq!(hidden(variables.into_iter(), &["WALRUS".to_owned()], &Secrets::default()), ["WALRUS"]);
     }
 
     #[test]
-    fn a_variable_that_holds_the_same_as_that_of_the_configured_key_is_hidden_too() {
-        let variables = ["WALRUS", "LLM"].map(|name| (name.into(), "sk-4711-0815".into()));
-        assert_eq!(hidden(variables.into_iter(), &["WALRUS".to_owned()]), ["WALRUS", "LLM"]);
+    fn a_variable_in_which_a_key_stands_is_hidden_too() {
+        let variables = [
+            ("WALRUS", "sk-4711-0815"),
+            ("LLM", "sk-4711-0815"),
+            ("HEADERS", "x-api: sk-4711-0815; q=1"),
+            ("FROM_A_FILE", "{\"sk-of-a-file\"}"),
+            ("EDITOR", "vi"),
+        ];
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        let known = Secrets::of(["sk-of-a-file".to_owned()]);
+        let hidden = hidden(variables.into_iter(), &["WALRUS".to_owned()], &known);
+        assert_eq!(hidden, ["WALRUS", "LLM", "HEADERS", "FROM_A_FILE"]);
     }
 
     #[test]
     fn an_address_with_a_password_is_hidden_and_one_without_is_not() {
-        let holds = |value: &str| holds_password(OsStr::new(value));
-        assert!(holds("postgres://user:pw@host/base") && holds("redis://:pw@host"));
-        assert!(
-            !holds("http://localhost:8080/a@b:c") && !holds("user@host:path") && !holds("ssh://git@host")
-        );
+        for with in ["postgres://user:pw@host/base", "redis://:pw@host"] {
+            assert!(holds_password(with), "{with}");
+        }
+        for without in ["http://localhost:8080/a@b:c", "user@host:path", "ssh://git@host"] {
+            assert!(!holds_password(without), "{without}");
+        }
     }
 }
