@@ -653,6 +653,15 @@ fn the_header_says_the_most_urgent_first() {
 }
 
 #[test]
+fn turns_that_no_engine_runs_are_told_as_cut_off() {
+    let engine = models::at_work();
+    let mut model = engine.screen(120, 40);
+    engine.happens(&mut model, Msg::Connected(Reach::StoreOnly));
+    let header = shown(&model).text().lines().next().unwrap().to_owned();
+    assert!(header.contains("2 turns cut off"), "{header}");
+}
+
+#[test]
 fn a_hold_without_a_reason_says_what_it_does() {
     let mut held = models::at_work();
     held.status.gate = Gate::Held;

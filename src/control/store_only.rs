@@ -18,8 +18,10 @@ use crate::domain::api::{
 };
 use crate::domain::cron::{Definition, Fault};
 use crate::domain::damage::Lost;
+use crate::domain::history::Entry;
 use crate::domain::queue::{Gate, Refusal};
 use crate::domain::session::SessionState;
+use crate::domain::turn::TurnState;
 use crate::engine::{Clock, SystemClock, answer_jobs_alone, change_jobs_alone, missing_parts};
 use crate::store::jobs_file::{JobsFile, Reading};
 use crate::store::{Queries, Readers, StoreError, answer, sqlite};
@@ -174,6 +176,7 @@ impl Client for StoreOnly {
                 }
                 Answer::Sessions(page) => page.rows.iter_mut().for_each(|row| self.without_engine(row)),
                 Answer::Session(Some(row)) => self.without_engine(row),
+                Answer::Conversation(page) => cut_off(&mut page.entries),
                 Answer::Alerts(alerts) => *alerts = self.look_at_questions(std::mem::take(alerts)).await?,
                 Answer::Recovery(page) => {
                     page.pass_to(SystemClock.now());
@@ -190,6 +193,13 @@ impl Client for StoreOnly {
 
     fn updates(&self) -> BoxFuture<'_, Result<mpsc::Receiver<Update>, ClientError>> {
         Box::pin(async { Err(ClientError::NoEngine) })
+    }
+}
+
+/// What a turn that nobody ended has said and called is that of one that was cut off.
+fn cut_off(entries: &mut [Entry]) {
+    for entry in entries.iter_mut().filter(|entry| entry.turn_state == TurnState::Running) {
+        entry.turn_state = TurnState::Interrupted;
     }
 }
 

@@ -4,6 +4,10 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use switchboard::config::{Config, Home};
+use switchboard::control::{Client, StoreOnly};
+use switchboard::domain::api::{Answer, Query};
+use switchboard::domain::turn::TurnState;
 
 use crate::long_tool::model as scripted_model;
 use crate::support::chat_server::Reply;
@@ -107,6 +111,24 @@ fn a_kill_settles_the_question_and_closes_its_call_as_not_done() {
     let events = place.done(&["events"]);
     assert!(events.contains("not done: the turn has ended: terminal: git push"), "{events}");
     assert!(events.contains("1 tool call of turn 1 closed: not done: nobody had answered yet"), "{events}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_an_engine_what_a_cut_turn_called_is_not_told_as_running() {
+    let place = Place::new();
+    let engine = place.serve(&[]);
+    place.done(&["send", "ask to run git push"]);
+    asks(&place);
+    engine.kill();
+    let home = Home::resolve(Some(&place.home())).unwrap();
+    let store = StoreOnly::open(&home, Config::default()).unwrap();
+    let sessions = Query::Sessions { filter: String::new(), after: None, limit: 9 };
+    let Answer::Sessions(page) = store.query(sessions).await.unwrap() else { panic!("no sessions") };
+    let session = page.rows[0].session.id.clone();
+    let entries = Query::Conversation { session, before: None, limit: 99 };
+    let Answer::Conversation(page) = store.query(entries).await.unwrap() else { panic!("no conversation") };
+    assert!(!page.entries.is_empty());
+    assert!(page.entries.iter().all(|entry| entry.turn_state == TurnState::Interrupted), "{page:?}");
 }
 
 #[test]

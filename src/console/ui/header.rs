@@ -134,6 +134,9 @@ fn parts(paint: &mut Paint<'_>, header: &Header, room: usize) -> Vec<(String, Ro
         parts.push(match header.running {
             _ if matches!(header.engine, Engine::Gone(_) | Engine::Stopped(_)) => still_ran(header.running),
             0 => ("no turn runs".to_owned(), Role::Text),
+            n if header.engine == Engine::StoreOnly => {
+                (format!("{} cut off", count(n, "turn")), Role::Warning)
+            }
             1 => ("1 turn runs".to_owned(), Role::Runs),
             n => (format!("{n} turns run"), Role::Runs),
         });
