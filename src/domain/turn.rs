@@ -139,6 +139,9 @@ pub enum Output {
     },
     /// What was used since the last one. Nothing of it is said to anyone.
     Used(Usage),
+    /// The agent's own session in which the turn runs, with what it has told of its use: in one step with what that
+    /// adds. Nothing of it is said to anyone.
+    Session(AgentSession),
     /// The conversation is sent shorter from here on. Nothing of it is said to anyone.
     Shortened {
         /// How many results of tools are left out.

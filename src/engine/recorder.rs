@@ -44,8 +44,6 @@ pub(super) enum Taken {
     Step,
     /// A failed try is repeated.
     Retry { attempt: u32, wait: std::time::Duration, why: String },
-    /// The agent's own session in which the turn runs from now on, for the next start.
-    Session(AgentSession),
     /// Something to tell about the turn.
     Notice(String),
     /// Nothing more.
@@ -90,11 +88,7 @@ impl Recorder {
                 self.model = Some(model);
                 Taken::Noted
             }
-            AgentEvent::Session(session) => match self.agent_session.replace(session.clone()) {
-                // What it tells of its use is kept with the end of the turn, as its use is.
-                Some(before) if (&before.agent, &before.id) == (&session.agent, &session.id) => Taken::Noted,
-                _ => Taken::Session(session),
-            },
+            AgentEvent::Session(session) => self.session(session),
             AgentEvent::Shortened(shortened) => {
                 let output = self.kept(shortened);
                 self.step(output)
@@ -159,11 +153,27 @@ impl Recorder {
     }
 
     fn used(&mut self, more: Usage) -> Taken {
-        match self.unkept.last_mut() {
-            Some(Output::Used(before)) => before.add(&more),
-            _ => self.unkept.push(Output::Used(more)),
+        let unkept = self.unkept.iter_mut().rev().find_map(|output| match output {
+            Output::Used(before) => Some(before),
+            _ => None,
+        });
+        match unkept {
+            Some(before) => before.add(&more),
+            None => self.unkept.push(Output::Used(more)),
         }
         Taken::Noted
+    }
+
+    /// Another session is kept at once, so that a crash does not lose it.
+    fn session(&mut self, session: AgentSession) -> Taken {
+        let is_same = |before: &AgentSession| (&before.agent, &before.id) == (&session.agent, &session.id);
+        let taken = if self.agent_session.as_ref().is_some_and(is_same) { Taken::Noted } else { Taken::Step };
+        if self.agent_session.as_ref() != Some(&session) {
+            self.unkept.retain(|output| !matches!(output, Output::Session(_)));
+            self.unkept.push(Output::Session(session.clone()));
+            self.agent_session = Some(session);
+        }
+        taken
     }
 
     /// A summary that stands for some of the history is kept with the entry that it reaches to.
@@ -196,7 +206,7 @@ fn bytes_of(output: &Output) -> usize {
         Output::Text { text } | Output::Reasoning { text } => text.len(),
         Output::Plan(plan) => plan.entries.iter().map(|entry| entry.content.len()).sum(),
         Output::ToolCall { arguments, .. } => arguments.len(),
-        Output::Used(_) => 0,
+        Output::Used(_) | Output::Session(_) => 0,
         Output::ToolResult { output, .. } => output.len(),
         Output::Shortened { summary, .. } => summary.as_ref().map_or(0, |(_, text)| text.len()),
     }

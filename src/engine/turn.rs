@@ -32,7 +32,7 @@ use crate::domain::history::{self, Asker, Beginning, Excerpt};
 use crate::domain::id::{ChatType, ItemId, KeyParts, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Source;
-use crate::domain::session::{AgentSession, HandleUse};
+use crate::domain::session::HandleUse;
 use crate::domain::turn::{Begun, Outcome, StopCause, TurnEnd};
 use crate::store::StoreError;
 
@@ -405,24 +405,12 @@ impl<'a> Work<'a> {
                 let (turn, wait_seconds) = (self.begun.turn, wait.as_secs());
                 drop(self.note(EventKind::BackendRetries { turn, attempt, wait_seconds, why }));
             }
-            Taken::Session(session) => self.keep_agent_session(session),
             Taken::Notice(what) => self.tell(&what),
             Taken::Noted => self.live.touch(now),
         }
         if self.recorder.unkept_bytes() >= MAX_UNKEPT_BYTES {
             self.keep_at = Instant::now();
         }
-    }
-
-    /// Keeps the agent's own session while the turn runs, so that a crash does not lose it. Its end says it again.
-    fn keep_agent_session(&mut self, session: AgentSession) {
-        let (shared, turn) = (Arc::clone(self.shared), self.begun.turn);
-        self.told.push(self.shared.tasks.spawn(async move {
-            let kept = shared.store.write(move |store| store.keep_agent_session(turn, &session)).await;
-            if let Err(error) = kept {
-                tracing::warn!(%turn, %error, "the agent's own session is not kept yet");
-            }
-        }));
     }
 
     fn keep(&mut self) {

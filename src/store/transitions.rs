@@ -22,7 +22,7 @@ use crate::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
 use crate::domain::reset::{Notice, ResetRule};
-use crate::domain::session::{AgentSession, HoldReason};
+use crate::domain::session::HoldReason;
 use crate::domain::spending::{Reached, Rules};
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
@@ -56,16 +56,12 @@ pub trait Transitions: JobTransitions {
     fn accept_message(&mut self, message: &NewMessage) -> Result<Accepted>;
 
     /// Keeps output of a running turn of this run. A summary takes the place of the session's summary before;
-    /// it is forgotten when a turn that it stands for is hidden or shown again. Dropped without an error when the turn has ended or
-    /// belongs to another run. The session's
-    /// last activity moves with the turn's end, so that running sessions keep their places in a list.
+    /// it is forgotten when a turn that it stands for is hidden or shown again. The agent's own session is said again
+    /// by the end of the turn, so that one of an agent without a session leaves none; what is hidden or shown again
+    /// leaves none either: the agent remembers something else than is shown. Dropped without an error when the turn has
+    /// ended or belongs to another run. The session's last activity moves with the turn's end, so that running sessions
+    /// keep their places in a list.
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()>;
-
-    /// Keeps the agent's own session that a running turn of this run works in. Dropped without an error when
-    /// the turn has ended or belongs to another run. The end of the turn says it again, so that one of an
-    /// agent without a session leaves none; what is hidden or shown again leaves none either: the agent
-    /// remembers something else than is shown.
-    fn keep_agent_session(&mut self, turn: TurnId, kept: &AgentSession) -> Result<()>;
 
     /// Ends a turn with its last output, settles its item and its steered items (those the agent
     /// did not take in wait again at the head of the queue), counts failures, holds or releases

@@ -7,7 +7,7 @@ use switchboard::agent::{AgentError, AgentEvent};
 use switchboard::config::HandlesConfig;
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Step;
-use switchboard::domain::session::{AgentSession, Health, Runtime, SessionState};
+use switchboard::domain::session::{AgentSession, Health, Runtime, SessionState, ToldUse, Usage};
 use switchboard::domain::turn::{Outcome, StopCause};
 
 use crate::support::scripted::{Keeping, Steering};
@@ -127,6 +127,28 @@ async fn the_agents_own_session_is_kept_in_the_middle_of_a_turn_and_not_given_to
     resumed.break_off("it can't be read");
     let again = world.agent.next_turn().await;
     assert_eq!(again.agent_session, None, "the session may be what broke it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_agents_own_session_has_cost_within_a_turn_is_kept_in_one_step_with_the_sum_that_counts_it()
+{
+    let known = AgentSession::new("one", "s1");
+    let last = Usage { cost: 5, ..Usage::default() };
+    let counted = AgentSession { told: ToldUse { last, by_turn: false }, ..known.clone() };
+    let world = world().await;
+    world.send("s", "one").await;
+    let turn = world.turn_for("one").await;
+    turn.emit(AgentEvent::Session(known)).await;
+    turn.emit(AgentEvent::Usage(last)).await;
+    turn.emit(AgentEvent::Session(counted.clone())).await;
+    let (call, name, arguments) = ("c".to_owned(), "ls".to_owned(), "{}".to_owned());
+    turn.emit(AgentEvent::ToolCall { call, name, arguments }).await;
+    while world.row("s").await.session.usage.cost == 0 {
+        world.a_moment().await;
+    }
+    let world = world.copy(Setup::default()).await;
+    let resumed = world.agent.next_turn().await;
+    assert_eq!((resumed.agent_session, world.row("s").await.session.usage.cost), (Some(counted), 5));
 }
 
 #[tokio::test(start_paused = true)]

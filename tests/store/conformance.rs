@@ -666,11 +666,15 @@ fn the_agents_own_session_is_kept_while_it_knows_what_is_shown_and_no_longer() {
             bench.finish(TurnEnd { agent_session, did_anything, ..end(turn, outcome, seconds) });
         };
         let turn = bench.running(&session).unwrap();
-        bench.step(|t| t.keep_agent_session(turn, &kept("s1").unwrap())).unwrap();
+        let keep = |bench: &mut Bench<'_>, id| {
+            let told = [Output::Session(kept(id).unwrap())];
+            bench.step(|t| t.append_turn(turn, &told, at(1))).unwrap();
+        };
+        keep(bench, "s1");
         assert_eq!(known(bench), kept("s1"), "it is kept before the turn ends");
         finish(bench, kept("s2"), true, 2);
         assert_eq!(known(bench), kept("s2"), "what it ended with counts");
-        bench.step(|t| t.keep_agent_session(turn, &kept("s3").unwrap())).unwrap();
+        keep(bench, "s3");
         assert_eq!(known(bench), kept("s2"), "the turn had ended");
         bench.send(plain("m2", 3));
         let last = Usage { input: 7, cost: 9, ..Usage::default() };

@@ -39,7 +39,7 @@ use switchboard::domain::reset::{
     Verdict as ResetVerdict, Work, decide, forecast, left_waiting_notes, reset_notice,
 };
 use switchboard::domain::session::{
-    AgentSession, Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
+    Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
 use switchboard::domain::spending::{ALL, Reached, Rules, Scope, Spent, SpentHold};
 use switchboard::domain::turn::{Begun, Outcome, Output, Reach, StopCause, TurnEnd, TurnState};
@@ -1111,6 +1111,9 @@ impl Model {
                     let key = session.key.clone();
                     self.spend(&key, usage, at);
                 }
+                Output::Session(kept) => {
+                    self.kept_mut(&session).session.agent_session = Some(kept.clone());
+                }
                 Output::Plan(plan) => {
                     let plan_of =
                         |entry: &&mut Entry| entry.turn == id && matches!(entry.body, Body::Plan(_));
@@ -1628,14 +1631,6 @@ impl Transitions for Model {
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
         if self.running_turns().contains(&turn) {
             self.append(turn, output, at);
-        }
-        Ok(())
-    }
-
-    fn keep_agent_session(&mut self, turn: TurnId, kept: &AgentSession) -> Result<()> {
-        if self.running_turns().contains(&turn) {
-            let session = self.turn(turn).session.clone();
-            self.kept_mut(&session).session.agent_session = Some(kept.clone());
         }
         Ok(())
     }

@@ -419,7 +419,9 @@ fn apply(op: &Op, c: &Choices, store: &mut dyn Transitions) -> Result<String> {
             None => said(String::new()),
         },
         Op::AgentSession { turn, session } => match (pick(&c.turns, *turn), agent_session(*session)) {
-            (Some(turn), Some(kept)) => store.keep_agent_session(turn, &kept).map(|()| String::new()),
+            (Some(turn), Some(kept)) => {
+                store.append_turn(turn, &[Output::Session(kept)], now).map(|()| String::new())
+            }
             _ => said(String::new()),
         },
         Op::Finish { turn, outcome, tail, did_anything, taken } => match pick(&c.running, *turn) {

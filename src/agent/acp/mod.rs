@@ -229,7 +229,7 @@ impl AcpHandle {
         if let Some(odd) = live.agent.connection.odd_lines() {
             let _ = output.send(AgentEvent::Notice(odd)).await;
         }
-        let used = live.sums.of_turn(ended.cost, ended.tokens(), ended.window);
+        let used = live.sums.of_turn(ended.tokens(), ended.window);
         self.tell_session(&live, &output).await;
         if used != Usage::default() {
             let _ = output.send(AgentEvent::Usage(used)).await;
@@ -306,6 +306,8 @@ impl AcpHandle {
             connection: &mut live.agent.connection,
             settings: &self.settings,
             session: &live.session,
+            identity: &self.identity,
+            sums: &mut live.sums,
             folder: &self.folder,
             turn,
             output,
@@ -316,8 +318,7 @@ impl AcpHandle {
 
     /// Tells the agent's own session, and what it has told of its use, for a later handle.
     async fn tell_session(&mut self, live: &Live, output: &mpsc::Sender<AgentEvent>) {
-        let (agent, id, told) = (self.identity.clone(), live.session.to_string(), live.sums.kept());
-        let session = AgentSession { agent, id, told };
+        let session = live.sums.kept_with(&self.identity, &live.session);
         self.known = Some(session.clone());
         let _ = output.send(AgentEvent::Session(session)).await;
     }

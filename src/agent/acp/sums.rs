@@ -3,7 +3,7 @@
 //! tell the one or the other, and a turn counts what came to them or all of them.
 
 use super::schema;
-use crate::domain::session::{ToldUse, Usage};
+use crate::domain::session::{AgentSession, ToldUse, Usage};
 use crate::domain::spending::Millionths;
 
 /// What the agent told before, and how it counts.
@@ -22,27 +22,23 @@ impl Sums {
         Self { kept, by_this_process: false, window: 0 }
     }
 
-    /// What is kept of it, for a later process.
-    pub(super) fn kept(&self) -> ToldUse {
-        self.kept
+    /// What is kept of it, for a later process, with its session.
+    pub(super) fn kept_with(&self, agent: &str, session: &schema::SessionId) -> AgentSession {
+        AgentSession { agent: agent.to_owned(), id: session.to_string(), told: self.kept }
     }
 
-    /// What a turn has used, by what the agent tells behind it, as far as it tells anything; `window` is how much its
-    /// window holds.
-    pub(super) fn of_turn(
-        &mut self,
-        cost: Option<Millionths>,
-        tokens: Option<&schema::Usage>,
-        window: Option<u64>,
-    ) -> Usage {
+    /// What came to the cost, by its sum.
+    pub(super) fn cost(&mut self, sum: Millionths) -> Millionths {
+        let before = std::mem::replace(&mut self.kept.last.cost, sum);
+        // A sum that is smaller counts anew.
+        sum.checked_sub(before).unwrap_or(sum)
+    }
+
+    /// The tokens that a turn has used, by what the agent tells behind it, as far as it tells anything; `window` is how
+    /// much its window holds.
+    pub(super) fn of_turn(&mut self, tokens: Option<&schema::Usage>, window: Option<u64>) -> Usage {
         self.window = window.unwrap_or(self.window);
-        let tokens = tokens.map(read).map(|told| self.tokens_of(told)).unwrap_or_default();
-        let cost = cost.map(|sum| {
-            let before = std::mem::replace(&mut self.kept.last.cost, sum);
-            // A sum that is smaller counts anew.
-            sum.checked_sub(before).unwrap_or(sum)
-        });
-        Usage { cost: cost.unwrap_or_default(), ..tokens }
+        tokens.map(read).map(|told| self.tokens_of(told)).unwrap_or_default()
     }
 
     fn tokens_of(&mut self, told: Usage) -> Usage {
@@ -107,7 +103,7 @@ mod tests {
     fn counted(sums: &mut Sums, told: &[(u64, u64, u64)]) -> Vec<(u64, u64)> {
         let count = |(input, output, window): &(u64, u64, u64)| {
             let tokens = schema::Usage::new(input + output, *input, *output);
-            let used = sums.of_turn(None, Some(&tokens), Some(*window).filter(|window| *window > 0));
+            let used = sums.of_turn(Some(&tokens), Some(*window).filter(|window| *window > 0));
             (used.input, used.output)
         };
         told.iter().map(count).collect()
@@ -146,22 +142,20 @@ mod tests {
     fn what_a_later_process_tells_is_compared_with_what_an_earlier_one_has_told() {
         let mut sums = nothing();
         counted(&mut sums, &[(1_000, 10, 900), (2_000, 20, 950)]);
-        let told = sums.kept();
+        let told = sums.kept;
         let goes_on = counted(&mut Sums::after(told), &[(3_000, 30, 1_000), (4_000, 40, 1_000)]);
         assert_eq!(goes_on, [(1_000, 10), (1_000, 10)]);
         let begins_anew = counted(&mut Sums::after(told), &[(1_100, 10, 1_000), (2_200, 20, 1_050)]);
         assert_eq!(begins_anew, [(1_100, 10), (1_100, 10)]);
         counted(&mut sums, &[(2_100, 10, 1_000)]);
-        let by_turn = counted(&mut Sums::after(sums.kept()), &[(5_000, 50, 1_000)]);
+        let by_turn = counted(&mut Sums::after(sums.kept), &[(5_000, 50, 1_000)]);
         assert_eq!(by_turn, [(5_000, 50)], "how it counts is kept as well");
     }
 
     #[test]
     fn a_cost_is_the_sum_of_a_session_over_all_processes() {
         let mut sums = Sums::after(ToldUse { last: Usage { cost: 5, ..Usage::default() }, by_turn: false });
-        let costs =
-            [Some(7), None, Some(7), Some(9), Some(4)].map(|cost| sums.of_turn(cost, None, None).cost);
-        assert_eq!(costs, [2, 0, 0, 2, 4]);
+        assert_eq!([7, 7, 9, 4].map(|sum| sums.cost(sum)), [2, 0, 2, 4]);
     }
 
     #[test]

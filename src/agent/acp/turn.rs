@@ -17,13 +17,15 @@ use super::Settings;
 use super::connection::{Connection, Heard, Hearing};
 use super::permission::{self, Request};
 use super::schema::{
-    AGENT_METHOD_NAMES, CancelNotification, Error, PromptRequest, PromptResponse, RequestId,
-    RequestPermissionResponse, SessionId, SessionNotification, StopReason, Usage,
+    self, AGENT_METHOD_NAMES, CancelNotification, Error, PromptRequest, PromptResponse, RequestId,
+    RequestPermissionResponse, SessionId, SessionNotification, StopReason,
 };
 use super::session::{LATE, QUIET};
+use super::sums::Sums;
 use super::update::{Updates, is_of};
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::approval::{Decision, Verdict};
+use crate::domain::session::Usage;
 use crate::domain::spending::Millionths;
 
 /// How a prompt ended.
@@ -34,15 +36,13 @@ pub(super) struct Ended {
     pub(super) stopped: Option<Stop>,
     /// Whether the agent said or did anything.
     pub(super) said: Said,
-    /// What the agent's session has cost so far, where it says so.
-    pub(super) cost: Option<Millionths>,
     /// How many tokens its window holds, where it says so.
     pub(super) window: Option<u64>,
 }
 
 impl Ended {
     /// The tokens that the agent tells behind the turn, where it does.
-    pub(super) fn tokens(&self) -> Option<&Usage> {
+    pub(super) fn tokens(&self) -> Option<&schema::Usage> {
         match &self.how {
             How::Answered(Ok(told)) => told.usage.as_ref(),
             How::Answered(Err(_)) | How::NotObeyed | How::Lost(_) => None,
@@ -65,7 +65,7 @@ pub(super) struct Answer {
     /// Why it ended the turn; a reason that is not known by its own word.
     pub(super) stop: Result<StopReason, String>,
     /// The tokens of the turn, or of its session so far, where it tells them.
-    usage: Option<Usage>,
+    usage: Option<schema::Usage>,
 }
 
 impl Answer {
@@ -110,6 +110,9 @@ pub(super) struct Prompt<'a> {
     pub(super) settings: &'a Settings,
     /// The agent's own id of the session.
     pub(super) session: &'a SessionId,
+    /// What tells the agent from others that keep sessions.
+    pub(super) identity: &'a str,
+    pub(super) sums: &'a mut Sums,
     pub(super) folder: &'a Path,
     pub(super) turn: &'a Turn,
     pub(super) output: &'a mpsc::Sender<AgentEvent>,
@@ -140,7 +143,7 @@ impl<'a> Prompt<'a> {
             Ok(asked) => asked,
             Err(error) => {
                 let how = How::Lost(error);
-                return Ended { how, stopped: None, said: Said::Nothing, cost: None, window: None };
+                return Ended { how, stopped: None, said: Said::Nothing, window: None };
             }
         };
         let updates = Updates::new(self.turn.engine.doing.clone(), self.turn.secrets.clone());
@@ -193,7 +196,7 @@ impl Running<'_> {
             self.tell(ended).await;
         }
         let (stopped, updates) = (self.stopped.map(|(why, _)| why), &self.updates);
-        Ended { how, stopped, said: self.said, cost: updates.cost(), window: updates.window() }
+        Ended { how, stopped, said: self.said, window: updates.window() }
     }
 
     /// Hears what comes a moment after the end: some agents answer a prompt before they have told all of it. It
@@ -271,6 +274,19 @@ impl Running<'_> {
         }
         let events = self.updates.take(told.update);
         self.tell(events).await;
+        if let Some(sum) = self.updates.take_cost() {
+            self.count_cost(sum).await;
+        }
+    }
+
+    /// Tells what came to the cost of the agent's session, with the sum that it is counted by.
+    async fn count_cost(&mut self, sum: Millionths) {
+        let Prompt { sums, identity, session, .. } = &mut self.prompt;
+        let (cost, counted) = (sums.cost(sum), sums.kept_with(identity, session));
+        if cost > 0 {
+            self.send(AgentEvent::Usage(Usage { cost, ..Usage::default() })).await;
+            self.send(AgentEvent::Session(counted)).await;
+        }
     }
 
     async fn tell(&mut self, events: Vec<AgentEvent>) {

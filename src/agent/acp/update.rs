@@ -163,9 +163,9 @@ impl Updates {
         self.window
     }
 
-    /// What the agent's session has cost so far, by its own word, in millionths of whatever currency.
-    pub(super) fn cost(&self) -> Option<Millionths> {
-        self.cost
+    /// What the agent's session has cost so far, by its own word, in millionths of whatever currency, once.
+    pub(super) fn take_cost(&mut self) -> Option<Millionths> {
+        self.cost.take()
     }
 
     /// A call that is asked about, as it is known. It is whole.
@@ -375,7 +375,7 @@ mod tests {
         let updates = &mut updates();
         let cost = json!({"amount": 0.5, "currency": "EUR"});
         let lean = json!({"sessionUpdate": "usage_update", "size": null, "cost": cost});
-        assert_eq!((take(updates, lean), updates.cost()), (vec![], Some(500_000)));
+        assert_eq!((take(updates, lean), updates.take_cost()), (vec![], Some(500_000)));
         let wrong = json!({"sessionUpdate": "usage_update", "used": "much"});
         let why = read(json!({"sessionId": "s", "update": wrong})).unwrap_err();
         assert!(why.starts_with("usage_update can't be read"), "{why}");

@@ -41,7 +41,6 @@ use crate::domain::event::{Event, EventKind};
 use crate::domain::id::{ApprovalId, ItemId, ProcessNumber, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::{ChildProcess, Fate};
 use crate::domain::queue::{BusyMode, PutBack, Refusal, Source};
-use crate::domain::session::AgentSession;
 use crate::domain::spending::Rules;
 use crate::domain::turn::{Output, StopCause, TurnEnd};
 use crate::store::{
@@ -127,10 +126,6 @@ impl Transitions for Tx<'_> {
 
     fn append_turn(&mut self, turn: TurnId, output: &[Output], at: Time) -> Result<()> {
         self.append_turn(turn, output, at)
-    }
-
-    fn keep_agent_session(&mut self, turn: TurnId, kept: &AgentSession) -> Result<()> {
-        self.keep_agent_session(turn, kept)
     }
 
     fn finish_turn(&mut self, end: &TurnEnd) -> Result<bool> {

@@ -71,6 +71,7 @@ impl Tx<'_> {
                     self.keep_result(standing, turn, call, *ok, output, at)?;
                 }
                 Output::Used(usage) => self.count_use(standing, turn, usage, at)?,
+                Output::Session(kept) => self.set_agent_session(&standing.id, Some(kept))?,
                 Output::Shortened { results, summary, before, after } => {
                     if let Some((reach, text)) = summary {
                         self.keep_summary(standing, turn, *reach, text, at)?;

@@ -10,7 +10,7 @@ use crate::domain::agent::AgentName;
 use crate::domain::alert::{AlertKey, left_waiting};
 use crate::domain::background::{BackgroundProcess, StoppedBy};
 use crate::domain::event::EventKind;
-use crate::domain::id::{SessionId, SessionKey, TurnId};
+use crate::domain::id::{SessionId, SessionKey};
 use crate::domain::marker::Clearing;
 use crate::domain::queue::{BusyMode, Refusal};
 use crate::domain::reset::LEFT_BY_SWITCH;
@@ -183,13 +183,6 @@ impl Tx<'_> {
         )?;
         self.tell_of(&mut standing, EventKind::AgentChosen { agent: agent.cloned() }, at)?;
         self.save(&standing)
-    }
-
-    pub(super) fn keep_agent_session(&mut self, turn: TurnId, kept: &AgentSession) -> Result<()> {
-        match self.standing_in(turn)? {
-            Some(standing) => self.set_agent_session(&standing.id, Some(kept)),
-            None => Ok(()),
-        }
     }
 
     pub(super) fn set_agent_session(&self, session: &SessionId, kept: Option<&AgentSession>) -> Result<()> {
