@@ -107,7 +107,7 @@ fn note(row: &SessionRow) -> String {
         return format!("asks: {}", lines(&row.asks));
     }
     match (&row.session.hold, &row.last_error) {
-        (Some(hold), _) => hold.reason.words().to_owned(),
+        (Some(hold), _) => hold.reason.words(),
         (None, Some(error)) => format!("last error: {error}"),
         (None, None) => String::new(),
     }

@@ -62,6 +62,9 @@ fn print(overview: &Overview, console: Option<&Forecast>, clock: &Clock, out: &m
         asking => format!(", {asking} asking you"),
     };
     line("work", format!("{} {cut_off}{asking}, {} waiting", overview.running, overview.waiting))?;
+    if let Some(today) = &overview.today {
+        line("today", today.words(|at| clock.short(at)))?;
+    }
     if let Some(forecast) = console {
         line("console", clock.forecast(forecast))?;
     }

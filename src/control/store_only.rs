@@ -147,7 +147,8 @@ impl StoreOnly {
             return answer.map(Answer::Jobs).map_err(client_error);
         }
         let Some(readers) = &self.readers else { return nothing(query) };
-        readers.read(|queries| answer(queries, query)).await.map_err(client_error)
+        let now = SystemClock.now();
+        readers.read(move |queries| answer(queries, query, now)).await.map_err(client_error)
     }
 }
 
@@ -226,6 +227,7 @@ fn nothing(query: Query) -> Result<Answer, ClientError> {
             marked: 0,
             max_cuts: 0,
             last_event: None,
+            today: None,
         })),
         Query::Sessions { .. } | Query::History { .. } | Query::SessionsNamed { .. } => {
             Answer::Sessions(SessionPage::default())

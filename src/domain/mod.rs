@@ -24,6 +24,7 @@ pub mod plan;
 pub mod process;
 pub mod queue;
 pub mod recovery;
+pub mod remark;
 pub mod reset;
 pub mod sanitize;
 pub mod schedule;

@@ -371,25 +371,25 @@ impl HoldReason {
     }
 
     /// The reason as it is shown, with the way out.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Stopped => "held; /continue releases it",
-            Self::BackendError => {
-                "held: the agent's backend fails; what waits is tried by itself, or by /continue"
-            }
-            Self::Suspended => "held: the session is suspended; /unsuspend lifts that",
-            Self::BootGuard => "held for this start by the boot guard; /continue goes on",
-            Self::StaleMark => {
-                "held behind what was cut off too long ago to go on by itself; /continue goes on"
-            }
-            Self::Spent => "held: a daily limit is reached; it goes on the next day, or today by /continue",
-        }
+    pub fn words(self) -> String {
+        let joint = match self {
+            Self::Stopped => ";",
+            Self::BootGuard | Self::StaleMark => "",
+            Self::BackendError | Self::Suspended | Self::Spent => ":",
+        };
+        format!("held{joint} {}", self.why())
     }
 
     /// The same where it is said already that it is held.
     pub fn why(self) -> &'static str {
-        let words = self.words();
-        words.strip_prefix("held").map_or(words, |why| why.trim_start_matches([':', ';', ' ']))
+        match self {
+            Self::Stopped => "/continue releases it",
+            Self::BackendError => "the agent's backend fails; what waits is tried by itself, or by /continue",
+            Self::Suspended => "the session is suspended; /unsuspend lifts that",
+            Self::BootGuard => "for this start by the boot guard; /continue goes on",
+            Self::StaleMark => "behind what was cut off too long ago to go on by itself; /continue goes on",
+            Self::Spent => "a daily limit is reached; it goes on the next day, or today by /continue",
+        }
     }
 }
 

@@ -20,8 +20,9 @@ pub(super) async fn write(
 ) -> Result<PathBuf, Refusal> {
     let session = row.session.id;
     let path = shared.settings.exports.join(format!("{session}.{}", format.extension()));
+    let now = shared.now();
     let answer =
-        read(shared, move |queries| store::answer(queries, Query::Export { session, format })).await?;
+        read(shared, move |queries| store::answer(queries, Query::Export { session, format }, now)).await?;
     let Answer::Document(document) = answer else {
         return Err(Refusal::Store("the session could not be read as a document".to_owned()));
     };

@@ -3,7 +3,7 @@
 use super::cron;
 use super::shared::Shared;
 use crate::domain::api::{Answer, JobAnswer, JobQuery, Overview, Query, SessionRow};
-use crate::store::{self, StoreError};
+use crate::store::{self, Queries, StoreError};
 
 pub(super) async fn answer(shared: &Shared, query: Query) -> Result<Answer, StoreError> {
     match query {
@@ -45,11 +45,14 @@ async fn jobs(shared: &Shared, query: JobQuery) -> Result<JobAnswer, StoreError>
 }
 
 async fn kept(shared: &Shared, query: Query) -> Result<Answer, StoreError> {
-    shared.store.read(move |queries| store::answer(queries, query)).await
+    let now = shared.now();
+    shared.store.read(move |queries| store::answer(queries, query, now)).await
 }
 
 async fn overview(shared: &Shared) -> Result<Answer, StoreError> {
-    let counts = shared.store.read(|queries| queries.counts()).await?;
+    let now = shared.now();
+    let kept = move |queries: &dyn Queries| Ok((queries.counts()?, queries.today_of_all(now)?));
+    let (counts, today) = shared.store.read(kept).await?;
     Ok(Answer::Overview(Box::new(Overview {
         engine: shared.status(),
         sessions: counts.sessions,
@@ -60,6 +63,7 @@ async fn overview(shared: &Shared) -> Result<Answer, StoreError> {
         marked: counts.marked,
         max_cuts: counts.max_cuts,
         last_event: counts.last_event,
+        today,
     })))
 }
 

@@ -18,6 +18,7 @@ use crate::domain::id::{ApprovalId, SessionId, SessionKey};
 use crate::domain::queue::{Intent, Refusal, Source};
 use crate::domain::reset::Background;
 use crate::domain::slash::{Ask, Slash};
+use crate::domain::spending::Scope;
 use crate::domain::turn::StopCause;
 
 /// So many rows `/sessions` and `/search` show.
@@ -134,7 +135,9 @@ pub(super) async fn carry_out(
             Ok(done(&format!("background process {} is told to end, with all that it started", names(&told))))
         }
         Slash::Status => {
-            let row = live(shared, &key).await?;
+            let mut row = live(shared, &key).await?;
+            let scope = Scope::of(&key);
+            row.today = read(shared, move |queries| queries.today_of(&[scope], at)).await?.pop().flatten();
             let max_cuts = shared.settings.recovery.limits.max_cuts;
             let reset = shared.forecast(&row).map(|told| told.words(at, shared.settings.timezone));
             let reset = reset.unwrap_or_default();

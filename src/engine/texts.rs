@@ -48,6 +48,7 @@ pub(super) fn status(
         ("runs", turn),
         ("held", hold(session.hold.as_ref(), row.queued, clock)),
         ("limit", limit(session)),
+        ("today", row.today.as_ref().map_or_else(|| "no limit".to_owned(), |today| today.words(clock))),
         ("marker", marker(session, max_cuts, now, clock)),
         ("engine", gate(engine, clock)),
         ("next", waiting(row)),

@@ -1,19 +1,41 @@
 //! Questions answered from what is kept, for an engine and for whoever reads a store without one.
 
 use super::{Counts, Queries, Result, StoreError};
-use crate::domain::api::{Answer, EngineStatus, Overview, Query, SessionPage};
+use crate::domain::Time;
+use crate::domain::api::{Answer, EngineStatus, Overview, Query, SessionPage, SessionRow};
 use crate::domain::document::document;
 use crate::domain::filter::Filter;
 use crate::domain::history::Entry;
 use crate::domain::id::SessionId;
 use crate::domain::queue::{BusyMode, Refusal};
 use crate::domain::slash::ExportFormat;
+use crate::domain::spending::Scope;
 
-/// Answers a query from what is kept.
+/// Answers a query from what is kept, at a time on whose day limits are told.
 ///
 /// What only a running engine knows is left empty: the engine in an overview, the live part of a
 /// conversation, when a turn last said something. Whoever knows it fills it in.
-pub fn answer(queries: &dyn Queries, query: Query) -> Result<Answer> {
+pub fn answer(queries: &dyn Queries, query: Query, at: Time) -> Result<Answer> {
+    let mut answer = kept(queries, query)?;
+    match &mut answer {
+        Answer::Overview(overview) => overview.today = queries.today_of_all(at)?,
+        Answer::Sessions(page) => tell_today(queries, &mut page.rows, at)?,
+        Answer::Session(Some(row)) => tell_today(queries, std::slice::from_mut(row), at)?,
+        _ => {}
+    }
+    Ok(answer)
+}
+
+/// Adds to rows what is used of their daily limits.
+fn tell_today(queries: &dyn Queries, rows: &mut [SessionRow], at: Time) -> Result<()> {
+    let scopes: Vec<Scope> = rows.iter().map(|row| Scope::of(&row.session.key)).collect();
+    for (row, today) in rows.iter_mut().zip(queries.today_of(&scopes, at)?) {
+        row.today = today;
+    }
+    Ok(())
+}
+
+fn kept(queries: &dyn Queries, query: Query) -> Result<Answer> {
     Ok(match query {
         Query::Overview => Answer::Overview(Box::new(overview(queries)?)),
         Query::Sessions { filter, after, limit } => {
@@ -71,7 +93,19 @@ fn overview(queries: &dyn Queries) -> Result<Overview> {
         store_trouble: None,
         cron: Default::default(),
     };
-    Ok(Overview { engine, sessions, needs_you, running, asking, waiting, marked, max_cuts, last_event })
+    let today = None;
+    Ok(Overview {
+        engine,
+        sessions,
+        needs_you,
+        running,
+        asking,
+        waiting,
+        marked,
+        max_cuts,
+        last_event,
+        today,
+    })
 }
 
 fn named(queries: &dyn Queries, name: &str, limit: usize) -> Result<SessionPage> {

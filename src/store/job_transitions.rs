@@ -19,6 +19,7 @@ use crate::domain::cron::{
 };
 use crate::domain::event::{Event, Level};
 use crate::domain::id::{ExecutionId, RunId, SessionId, SessionKey};
+use crate::domain::spending::Reached;
 use crate::domain::turn::Begun;
 
 /// The engine's atomic steps with scheduled tasks. Each is one step with its events, as in
@@ -239,6 +240,8 @@ pub struct RunAsked {
     pub execution: ExecutionId,
     /// The runs that it replaces: they are to be stopped.
     pub replaced: Vec<ExecutionId>,
+    /// The daily limit that does not hold its job any more today.
+    pub lifts: Option<Reached>,
 }
 
 /// When something is due.
@@ -312,7 +315,7 @@ pub struct ExecutionEnd {
     pub claim: ClaimKey,
     /// How it ended.
     pub state: ExecutionState,
-    /// Why, in one line, where it did not succeed.
+    /// Why, in one line, where it did not succeed; else what of its work was not done.
     pub why: Option<String>,
     /// Its output document, relative to the home.
     pub output: Option<String>,

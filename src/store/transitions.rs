@@ -23,7 +23,7 @@ use crate::domain::queue::{Ack, BusyMode, Gate, Intent, Item, PutBack, Source};
 use crate::domain::recovery::{FoundReceipt, LastExit, Limits};
 use crate::domain::reset::{Notice, ResetRule};
 use crate::domain::session::HoldReason;
-use crate::domain::spending::{Reached, Rules};
+use crate::domain::spending::{Reached, Rules, Scope, Today};
 use crate::domain::turn::{Begun, Output, StopCause, TurnEnd};
 
 /// The result of a transition or a query.
@@ -293,6 +293,10 @@ pub trait Queries: JobQueries {
     fn summary(&self, session: &SessionId) -> Result<Option<Summary>>;
     /// The daily limit that a session has reached.
     fn limit_reached(&self, session: &SessionId, at: Time) -> Result<Option<Reached>>;
+    /// What is used today of the limits that count for each of these; none where nothing is limited.
+    fn today_of(&self, scopes: &[Scope], at: Time) -> Result<Vec<Option<Today>>>;
+    /// What is used today of the limits of everything together; none where it is not limited.
+    fn today_of_all(&self, at: Time) -> Result<Option<Today>>;
     /// An item.
     fn item(&self, id: ItemId) -> Result<Option<Item>>;
     /// What waits in a session (the slot first), its running item, and the newest 20 put aside.
@@ -326,6 +330,8 @@ pub trait Queries: JobQueries {
     fn composer(&self, key: &SessionKey) -> Result<ComposerMemory>;
     /// A question of an agent.
     fn approval(&self, id: ApprovalId) -> Result<Option<Approval>>;
+    /// The questions of a turn that were denied, in the order in which they were asked.
+    fn denied_in(&self, turn: TurnId) -> Result<Vec<Approval>>;
     /// What a person allowed for the rest of a session, or of all live ones, by session and beginning.
     fn allowed(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<AllowedRow>>;
     /// The children of turns that were not seen to end, each with its session, by their numbers.

@@ -71,7 +71,11 @@ async fn starts_in_background() {
         (Policy::Ask, Some(Decision::Once), "it is number 1"),
         (Policy::Ask, Some(no), "not done: the operator denied it"),
         (Policy::Auto, None, "it is number 1"),
-        (Policy::Deny, None, "terminal is forbidden by the operator's settings (agent.approvals.terminal)"),
+        (
+            Policy::Deny,
+            None,
+            "not done: terminal is forbidden by the operator's settings (agent.approvals.terminal)",
+        ),
     ] {
         let mut config = config(BackendKind::Practice);
         config.approvals.terminal = policy;

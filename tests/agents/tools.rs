@@ -597,7 +597,8 @@ async fn terminal_policy() {
     room.config.approvals.terminal = Policy::Deny;
     room.config.approvals.allow = vec!["echo".to_owned()];
     let played = room.play().await;
-    let words = "error: terminal is forbidden by the operator's settings (agent.approvals.terminal)";
+    let words =
+        "error: not done: terminal is forbidden by the operator's settings (agent.approvals.terminal)";
     assert_eq!(results(&played)[0].2, words);
 }
 

@@ -149,7 +149,10 @@ fn a_scheduled_task_that_asks_is_denied_at_once_and_ends() {
     place.write("jobs.json", job.as_bytes());
     let _engine = place.serve(&[]);
     soon(|| place.json(&["cron", "list"]).iter().any(|row| row["jobs_file"]["file"] == "read").then_some(()));
-    place.done(&["cron", "run", "push", "--wait"]);
+    let undone = "1 call denied (terminal: git push): a scheduled task never waits for a person";
+    let ended = place.done(&["cron", "run", "push", "--wait"]);
+    assert!(ended.contains(undone), "{ended}");
+    assert!(place.done(&["cron", "show", "push"]).contains(undone), "its history says it, too");
     let events = place.done(&["events"]);
     assert!(
         events.contains("denied, nobody is asked: a scheduled task never waits for a person"),

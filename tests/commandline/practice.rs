@@ -8,8 +8,11 @@ use crate::support::program::Place;
 #[test]
 fn the_practice_agent_reaches_a_daily_limit_and_its_session_is_held_with_an_alert() {
     let place = Place::new();
-    place.write("config.toml", b"[spending]\nsession_tokens = 1000\n");
+    place.write("config.toml", b"[spending]\nsession_tokens = 1000\nall_tokens = 5000\n");
     let _engine = place.serve(&[]);
+    assert!(
+        place.done(&["status"]).contains("today     0 of 5,000 tokens of everything together, until 00:00")
+    );
     place.done(&["send", "--wait", "use 2,000 tokens"]);
     let row = soon(|| place.json(&["sessions"]).into_iter().find(|row| row["state"] == "held"));
     assert_eq!(row["session"]["hold"]["reason"], json!("spent"));
@@ -17,6 +20,8 @@ fn the_practice_agent_reaches_a_daily_limit_and_its_session_is_held_with_an_aler
     assert!(alerts.contains("the daily limit of 1000 tokens of this session"), "{alerts}");
     let queued = place.done(&["send", "say more"]);
     assert!(queued.contains("a daily limit is reached"), "{queued}");
+    let status = place.done(&["status"]);
+    assert!(!status.contains("today     0 of 5,000"), "{status}");
 }
 
 #[test]

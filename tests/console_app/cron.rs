@@ -17,9 +17,10 @@ use switchboard::domain::cron::{
 };
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::ExecutionId;
+use switchboard::domain::spending::Whose;
 
 use crate::support::jobs::{Jobs, at_work, id, job, run, unreadable, with_runs};
-use crate::support::screen::{Screen, noon, session};
+use crate::support::screen::{Screen, noon, session, today};
 
 /// A home with these jobs, the view open.
 fn with(jobs: Jobs) -> Screen {
@@ -101,6 +102,20 @@ fn the_jobs_stand_in_the_engines_order_and_the_selected_ones_runs_are_read() {
 }
 
 #[test]
+fn a_run_that_did_not_do_all_of_its_work_says_so_in_the_list() {
+    let mut jobs = at_work(noon());
+    let detail = jobs.detail("daily-news-summary");
+    let undone = "1 call denied (terminal: git push): a scheduled task never waits for a person";
+    let why = Some(undone.to_owned());
+    let ok = Execution { why, ..run(12, "daily-news-summary", noon(), ExecutionState::Succeeded, 3) };
+    *detail = with_runs(detail.clone(), vec![ok]);
+    let mut screen = with(jobs);
+    select(&mut screen, "daily-news-summary");
+    let job = screen.model.cron.current().unwrap();
+    assert_eq!(words::standing(&screen.model, job), format!("ok in 3.0 s: {undone}"));
+}
+
+#[test]
 fn the_order_stands_still_after_a_key_and_the_selection_follows_the_job() {
     let mut screen = working();
     select(&mut screen, "daily-news-summary");
@@ -162,6 +177,24 @@ fn r_asks_naming_the_targets_and_runs_beside_the_slots() {
     assert_eq!(confirm.buttons.len(), 2);
     screen.press("y");
     assert_eq!(job_acts(&screen), [&JobCommand::Run { job: id("health-check"), counting: Counting::Beside }]);
+}
+
+#[test]
+fn a_job_at_its_daily_limit_says_so_and_that_a_run_lets_it_go() {
+    let mut jobs = at_work(noon());
+    jobs.detail("health-check").today = Some(today(Whose::Job, 120));
+    let mut screen = with(jobs);
+    select(&mut screen, "health-check");
+    let told = facts::definition(
+        &screen.model,
+        screen.model.cron.current().unwrap(),
+        screen.model.cron.current_detail(),
+    );
+    assert!(told.contains(&("today", "120 of 100 tokens, until 3 Mar 00:00".to_owned())), "{told:?}");
+    screen.press("R");
+    let Some(Overlay::Confirm(confirm)) = screen.model.overlays.last() else { panic!("it does not ask") };
+    let lifts = "Until the next day it and its slots run, though the daily limit of 100 tokens";
+    assert!(confirm.detail.contains(lifts), "{}", confirm.detail);
 }
 
 #[test]

@@ -16,8 +16,9 @@ use switchboard::domain::api::{Command, ComposerMemory, Reply, Update};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::id::{ItemId, TurnId};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Intent, ItemState, Lane, Source};
+use switchboard::domain::spending::{Today, Whose};
 
-use crate::support::screen::{Screen, id, item, key, noon, running, session};
+use crate::support::screen::{Screen, id, item, key, noon, running, session, today};
 
 fn submitted(text: &str, intent: Intent) -> Command {
     Command::Submit { to: key("console"), text: text.to_owned(), intent, source: Source::Console }
@@ -62,6 +63,26 @@ fn the_border_follows_mode_hold_and_gate() {
     screen.tables.engine.gate = Gate::Held;
     screen.happens(Some(&id(1)), told());
     assert_eq!(screen.border(), "runs next: the engine is on hold");
+}
+
+#[test]
+fn a_daily_limit_that_is_reached_holds_the_first_message_of_a_memory_too() {
+    let mut screen = Screen::on(vec![session("console", 1)]);
+    let cases = [
+        (today(Whose::Session, 99), "runs at once"),
+        (today(Whose::Session, 100), "queued, 1st, held"),
+        (Today { let_go: true, ..today(Whose::Session, 100) }, "runs at once"),
+        (Today { until: noon(), ..today(Whose::Session, 100) }, "runs at once"),
+    ];
+    for (today, words) in cases {
+        screen.tables.change("console", |row| row.today = Some(today.clone()));
+        screen.happens(Some(&id(1)), told());
+        assert_eq!(screen.border(), words, "{today:?}");
+    }
+    let mut screen = Screen::on(Vec::new());
+    screen.tables.today = Some(today(Whose::All, 100));
+    screen.happens(None, EventKind::EngineReleased);
+    assert_eq!(screen.border(), "queued, 1st, held", "nothing was ever said here");
 }
 
 #[test]

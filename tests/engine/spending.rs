@@ -5,7 +5,7 @@ use switchboard::agent::AgentEvent;
 use switchboard::config::SpendingConfig;
 use switchboard::domain::Time;
 use switchboard::domain::api::{Answer, JobState, Query, Reply};
-use switchboard::domain::cron::{ExecutionState, JobEvent};
+use switchboard::domain::cron::{Definition, ExecutionState, JobEvent, Overlap};
 use switchboard::domain::event::EventKind;
 use switchboard::domain::session::{HoldReason, SessionState, Usage};
 use switchboard::domain::spending::Limit;
@@ -50,6 +50,8 @@ async fn a_session_at_its_limit_is_held_with_an_alert_until_the_next_day() {
     let mut world = World::new(session_tokens(100)).await;
     world.send("s", "one").await;
     answer(&mut world, "one", 99, 0).await;
+    let today = world.row("s").await.today.unwrap();
+    assert_eq!(today.words(|at| at.format("%H:%M UTC").to_string()), "99 of 100 tokens, until 23:00 UTC");
     assert_eq!(world.ack("s", "two").await, "running");
     answer(&mut world, "two", 99, 0).await;
     let row = world.row("s").await;
@@ -69,6 +71,7 @@ async fn a_session_at_its_limit_is_held_with_an_alert_until_the_next_day() {
     };
     assert!(status.contains("until 00:00"), "{status}");
     assert!(status.contains("limit        the daily limit of 100 tokens"), "{status}");
+    assert!(status.contains("today        198 of 100 tokens, until 00:00"), "{status}");
     assert_eq!(world.ack("another", "hello").await, "running", "others go on");
     world.turn_for("hello").await.answer("hi").await;
     world.advance_to(at("2026-11-30T22:59:00Z")).await;
@@ -270,14 +273,44 @@ async fn a_scheduled_task_that_others_bring_to_the_limit_of_all_is_held_with_an_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_an_operator_asks_for_lets_its_job_go_for_the_day() {
+async fn the_end_of_a_run_leaves_the_alert_of_another_that_a_limit_holds() {
+    let spending = SpendingConfig { all: tokens(10), ..SpendingConfig::default() };
+    let allows = Definition { overlap: Overlap::Allow, ..job("news", "0,5 13 * * *") };
+    let mut world = world_set_up(Setup { spending, ..Setup::default() }, &[allows]).await;
+    world.advance_to(at("2026-11-30T13:00:00Z")).await;
+    let running = world.agent.next_turn().await;
+    world.send("s", "one").await;
+    answer(&mut world, "one", 50, 0).await;
+    world.advance_to(at("2026-11-30T13:05:00Z")).await;
+    world.job_event(|what| matches!(what, JobEvent::Held { .. })).await;
+    running.answer("done").await;
+    assert_eq!(world.run_ended().await.0, ExecutionState::Succeeded);
+    let told = alerts(&world).await;
+    assert!(told.iter().any(|words| words.starts_with("job news is held: ")), "{told:?}");
+    world.advance_to(at("2026-11-30T23:00:01Z")).await;
+    run_uses(&mut world, 1).await;
+    assert_eq!(alerts(&world).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_an_operator_asks_for_lets_its_job_go_for_the_day_and_says_so() {
     let mut world = world_set_up(job_tokens(10), &[job("news", "0 13,14 * * *")]).await;
     world.advance_to(at("2026-11-30T13:00:00Z")).await;
     run_uses(&mut world, 50).await;
-    world.run_now("news").await;
+    let Ok(Reply::Done { words, .. }) = world.type_into("s", "/cron run news").await else {
+        panic!("it does not run")
+    };
+    let limit = "the daily limit of 10 tokens of this scheduled task (spending.job_tokens)";
+    assert!(words.contains(&format!(" and is let go for today ({limit} is reached): run ")), "{words}");
+    world.job_event(|what| matches!(what, JobEvent::LetGo { .. })).await;
+    run_uses(&mut world, 50).await;
+    let Ok(Reply::Done { words, .. }) = world.type_into("s", "/cron run news").await else {
+        panic!("it does not run")
+    };
+    assert!(!words.contains("limit"), "it is let go already: {words}");
     run_uses(&mut world, 50).await;
     world.advance_to(at("2026-11-30T14:00:00Z")).await;
     run_uses(&mut world, 50).await;
     assert_eq!(alerts(&world).await, [""; 0]);
-    assert_eq!(world.executions("news").await.len(), 3);
+    assert_eq!(world.executions("news").await.len(), 4);
 }

@@ -38,6 +38,29 @@ fn decision(bench: &Bench<'_>, asked: &Approval) -> Option<Decision> {
 }
 
 #[test]
+fn what_was_denied_in_a_turn_is_told_and_what_was_allowed_or_waits_is_not() {
+    on_each(|bench| {
+        let (session, turn) = running(bench);
+        let [no, yes, late, _open] = [(2, "git push"), (3, "git pull"), (4, "git fetch"), (5, "git tag")]
+            .map(|(at, what)| ask(bench, turn, what, at).unwrap());
+        settle(bench, &late, Ending::TimedOut, 10).unwrap();
+        settle(bench, &yes, Ending::Answered(Answer::Once), 11).unwrap();
+        settle(bench, &no, Ending::Answered(Answer::Deny { why: None }), 12).unwrap();
+        let denied: Vec<_> = bench.ask(|q| q.denied_in(turn)).into_iter().map(|asked| asked.id).collect();
+        assert_eq!(denied, [no.id, late.id]);
+        bench.step(|t| t.finish_turn(&end(turn, Outcome::Done, 20))).unwrap();
+        assert_eq!(
+            bench.ask(|q| q.denied_in(turn)).len(),
+            2,
+            "what the end of the turn took back is no denial"
+        );
+        bench.send(message("a", "again", 30));
+        let next = bench.running(&session).unwrap();
+        assert_eq!(bench.ask(|q| q.denied_in(next)), []);
+    });
+}
+
+#[test]
 fn a_question_is_forgotten_some_time_after_it_was_settled_and_never_before() {
     on_each(|bench| {
         let (_, turn) = running(bench);

@@ -105,7 +105,9 @@ fn is_busy(execution: &&Execution) -> bool {
 
 impl Model {
     fn tell_job(&mut self, job: &JobId, what: JobEvent, at: Time) {
-        let alerts = by_job_event(job, &what);
+        let is_held = |run: &&Execution| run.job == *job && run.held().is_some();
+        let held = self.jobs.executions.iter().filter(is_held).count();
+        let alerts = by_job_event(job, &what, held);
         self.tell(None, EventKind::Job { job: job.clone(), what }, at);
         self.change_alerts(alerts, at);
     }
@@ -588,10 +590,13 @@ impl JobTransitions for Model {
             && let Some(execution) = in_the_way
         {
             if self.execution_mut(execution).held().is_some() {
-                self.let_go(&Scope::Job(id.clone()), at);
+                let lifts = self.reached(&Scope::Job(id.clone()), at);
+                if lifts.is_some() {
+                    self.let_go(&Scope::Job(id.clone()), at);
+                }
                 self.execution_mut(execution).why = None;
                 self.tell_job(id, JobEvent::LetGo { execution }, at);
-                return Ok(RunAsked { execution, replaced: Vec::new() });
+                return Ok(RunAsked { execution, replaced: Vec::new(), lifts });
             }
             let claim = self.execution_mut(execution).claim.clone();
             let holder = claim.map_or(", which has not begun".to_owned(), |claim| {
@@ -612,7 +617,7 @@ impl JobTransitions for Model {
         let fired = JobEvent::Fired { execution, slots: None, how: How::RunNow, gate: self.gate() };
         self.tell_job(id, fired, at);
         self.settle_job(id, at);
-        Ok(RunAsked { execution, replaced })
+        Ok(RunAsked { execution, replaced, lifts: self.reached(&Scope::Job(id.clone()), at) })
     }
 
     fn withdraw_execution(&mut self, execution: ExecutionId, at: Time) -> Result<()> {
@@ -880,6 +885,7 @@ impl JobQueries for Model {
             next: job.slots(at).take(5).collect(),
             warnings: Vec::new(),
             history: self.of_job(id).rev().take(50).cloned().collect(),
+            today: self.today(&Scope::Job(id.clone()), at),
         })))
     }
 
@@ -993,6 +999,7 @@ impl Model {
         };
         if run.slots.is_none() {
             self.let_go(&scope, at);
+            self.tell_job(&run.job, JobEvent::LetGo { execution: run.id }, at);
             return true;
         }
         let why = format!("held: {} is reached", reached.words());

@@ -41,7 +41,7 @@ use switchboard::domain::reset::{
 use switchboard::domain::session::{
     Beginning, EndReason, Ended, Health, Hold, HoldReason, Session, SessionState, Usage,
 };
-use switchboard::domain::spending::{ALL, Reached, Rules, Scope, Spent, SpentHold};
+use switchboard::domain::spending::{ALL, Reached, Rules, Scope, Spent, SpentHold, Today};
 use switchboard::domain::turn::{Begun, Outcome, Output, Reach, StopCause, TurnEnd, TurnState};
 use switchboard::store::{
     Accepted, Counts, Defaults, LeftBehind, NewApproval, NewBackground, NewGate, NewMessage, NewRun, Opened,
@@ -999,10 +999,18 @@ impl Model {
 
     pub(crate) fn reached(&self, scope: &Scope, at: Time) -> Option<Reached> {
         let rules = self.rules.filter(|rules| !rules.are_off())?;
-        let of =
-            |scope: String| self.spent.get(&(rules.day(at).to_string(), scope)).copied().unwrap_or_default();
-        let ((own, let_go), (all, _)) = (of(scope.word()), of(ALL.to_owned()));
+        let ((own, let_go), (all, _)) = (self.sum(rules, &scope.word(), at), self.sum(rules, ALL, at));
         if let_go { None } else { rules.reached(scope, own, all) }
+    }
+
+    pub(crate) fn today(&self, scope: &Scope, at: Time) -> Option<Today> {
+        let rules = self.rules?;
+        let ((own, let_go), (all, _)) = (self.sum(rules, &scope.word(), at), self.sum(rules, ALL, at));
+        rules.today(Some((scope, own)), all, at).map(|today| Today { let_go, ..today })
+    }
+
+    fn sum(&self, rules: Rules, word: &str, at: Time) -> (Spent, bool) {
+        self.spent.get(&(rules.day(at).to_string(), word.to_owned())).copied().unwrap_or_default()
     }
 
     pub(crate) fn let_go(&mut self, scope: &Scope, at: Time) {
@@ -2465,6 +2473,7 @@ impl Model {
             last_error: kept.last_error.clone(),
             background: self.background(kept),
             forecast: None,
+            today: None,
         }
     }
 
@@ -2572,6 +2581,11 @@ impl Model {
 impl Queries for Model {
     fn approval(&self, id: ApprovalId) -> Result<Option<Approval>> {
         Ok(self.approvals.iter().find(|asked| asked.id == id).cloned())
+    }
+
+    fn denied_in(&self, turn: TurnId) -> Result<Vec<Approval>> {
+        let denied = self.approvals.iter().filter(|asked| asked.turn == turn && asked.is_denied());
+        Ok(denied.cloned().collect())
     }
 
     fn processes(&self) -> Result<Vec<(SessionId, ChildProcess)>> {
@@ -2752,6 +2766,14 @@ impl Queries for Model {
         Ok(self.reached(&Scope::of(&self.kept(session).session.key), at))
     }
 
+    fn today_of(&self, scopes: &[Scope], at: Time) -> Result<Vec<Option<Today>>> {
+        Ok(scopes.iter().map(|scope| self.today(scope, at)).collect())
+    }
+
+    fn today_of_all(&self, at: Time) -> Result<Option<Today>> {
+        Ok(self.rules.and_then(|rules| rules.today(None, self.sum(rules, ALL, at).0, at)))
+    }
+
     fn item(&self, id: ItemId) -> Result<Option<Item>> {
         Ok(self.items.iter().find(|item| item.id == id).cloned())
     }
@@ -2863,9 +2885,9 @@ impl Queries for Model {
                     *match outcome {
                         Outcome::Done => &mut report.answered,
                         Outcome::Failed { .. } => &mut report.failed,
-                        Outcome::Interrupted { cause: StopCause::Crash | StopCause::Shutdown } => {
-                            &mut report.cut_off
-                        }
+                        Outcome::Interrupted {
+                            cause: StopCause::Crash | StopCause::Shutdown | StopCause::HandleLost,
+                        } => &mut report.cut_off,
                         Outcome::Interrupted { .. } => &mut report.stopped,
                     } += 1;
                 }

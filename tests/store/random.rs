@@ -26,7 +26,7 @@ use switchboard::domain::process::{ChildProcess, Fate, ProcessIdentity};
 use switchboard::domain::queue::{BusyMode, Destination, Intent, Item, ItemState, PutBack, Source};
 use switchboard::domain::reset::{Notice, ResetMode};
 use switchboard::domain::session::{AgentSession, ContextUse, HandleUse, Health, ToldUse, Usage};
-use switchboard::domain::spending::{Limit, Rules};
+use switchboard::domain::spending::{Limit, Rules, Scope};
 use switchboard::domain::turn::{Outcome, Output, Reach, StopCause, TurnEnd};
 use switchboard::store::sqlite::Database;
 use switchboard::store::{
@@ -743,6 +743,7 @@ fn all_of(queries: &dyn Queries, sessions: &[SessionId]) -> Result<Vec<String>> 
                 all.push(format!("{:#?}", queries.history_before(turn.turn, 3)?));
             }
             all.push(format!("{:?}", queries.limit_reached(&row.session.id, at(0))?));
+            all.push(format!("{:?}", queries.today_of(&[Scope::of(&row.session.key)], at(0))?));
         }
         all.push(format!("{:#?}", queries.events(EventPage::Newest, Level::Info, Some(session), 4)?));
     }

@@ -177,7 +177,15 @@ pub fn job(place: usize, name: &str, schedule: &str, now: Time) -> JobDetail {
     };
     let record = record::write(&definition, &Layout::inline(" "));
     let warnings = read.warnings(zone, now).iter().map(|warning| warning.words()).collect();
-    JobDetail { row, definition: Some(Box::new(definition)), record, next, warnings, history: Vec::new() }
+    JobDetail {
+        row,
+        definition: Some(Box::new(definition)),
+        record,
+        next,
+        warnings,
+        history: Vec::new(),
+        today: None,
+    }
 }
 
 /// A run of a job that was taken at its slot and took so many seconds.

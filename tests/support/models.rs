@@ -30,7 +30,7 @@ use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{Ack, BusyMode, Gate, Item, ItemState, Lane, Source};
 use switchboard::domain::reset::Background;
 use switchboard::domain::session::{ContextUse, Hold, HoldReason, Session, SessionState, Usage};
-use switchboard::domain::spending::{Most, Reached, SpentHold, Whose};
+use switchboard::domain::spending::{Most, Reached, SpentHold, Today, Used, Whose};
 use switchboard::domain::turn::{Outcome, StopCause, TurnState};
 
 use super::alerts::alerts_of;
@@ -176,6 +176,7 @@ impl Engine {
             marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),
             max_cuts: 3,
             last_event: self.events.last().map(|event| event.seq),
+            today: None,
         }
     }
 
@@ -277,6 +278,7 @@ pub fn idle(session: Session) -> SessionRow {
         last_error: None,
         background: Background::None,
         forecast: None,
+        today: None,
     }
 }
 
@@ -349,6 +351,8 @@ pub fn spent() -> Engine {
     row.session.spent = Some(SpentHold { reached, since: ago(60), until });
     row.session.hold = row.session.hold.map(|hold| Hold { probe_at: Some(until), ..hold });
     row.state = SessionState::of(0, 0, 1, Some(HoldReason::Spent), None);
+    let used = vec![Used { whose: reached.whose, most: reached.most, used: 51_200 }];
+    row.today = Some(Today { used, let_go: false, until });
     let item = item(20, &row, Lane::Queue, ItemState::Waiting, "and the last chapter");
     engine.queue.push(queue_row(item, &row, Some(1)));
     engine.sessions.insert(3, row);
@@ -431,7 +435,7 @@ pub fn at_work() -> Engine {
     let mut run = item(9, &notes, Lane::Slot, ItemState::Running, "And write the changelog entry.");
     run.turn = Some(TurnId(42));
     let held_row = |id, text, position| QueueRow {
-        held: Some(HoldReason::Stopped.words().to_owned()),
+        held: Some(HoldReason::Stopped.words()),
         ..queue_row(item(id, &scraper, Lane::Queue, ItemState::Waiting, text), &scraper, Some(position))
     };
     let queue = vec![

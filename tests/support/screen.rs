@@ -19,6 +19,7 @@ use switchboard::domain::history::{Body, Entry};
 use switchboard::domain::id::*;
 use switchboard::domain::queue::{BusyMode, Gate, Item, ItemState, Lane, Source};
 use switchboard::domain::session::{Session, SessionState};
+use switchboard::domain::spending::{Most, Today, Used, Whose};
 use switchboard::domain::turn::TurnState;
 
 use super::alerts::alerts_of;
@@ -38,11 +39,19 @@ pub struct Tables {
     pub report: Report,
     pub jobs: Jobs,
     pub engine: EngineStatus,
+    /// What is used of the limits of everything together.
+    pub today: Option<Today>,
     /// The alerts about jobs and their file.
     pub other_alerts: Vec<Alert>,
     /// The alerts that somebody acknowledged.
     pub acknowledged: Vec<AlertKey>,
     pub asked: Vec<Query>,
+}
+
+/// A daily limit of 100 tokens of which so many are used.
+pub fn today(whose: Whose, used: u64) -> Today {
+    let used = vec![Used { whose, most: Most::Tokens(100), used }];
+    Today { used, let_go: false, until: noon() + TimeDelta::hours(11) }
 }
 
 /// An operator, the screen's state, and what the screen asked for.
@@ -184,6 +193,7 @@ impl Screen {
             jobs: Jobs::none(noon()),
             other_alerts: Vec::new(),
             engine,
+            today: None,
             acknowledged: Vec::new(),
             asked: Vec::new(),
         };
@@ -402,6 +412,7 @@ impl Tables {
                 marked: self.sessions.iter().filter(|row| row.session.marker.is_some()).count(),
                 max_cuts: 3,
                 last_event: None,
+                today: self.today.clone(),
             })),
             Query::Sessions { filter, after, limit } => {
                 let filter = Filter::parse(filter);

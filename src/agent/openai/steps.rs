@@ -13,6 +13,7 @@ use super::trouble::Trouble;
 use crate::agent::tools::Tools;
 use crate::agent::{AgentError, AgentEvent, Turn};
 use crate::domain::event::excerpt;
+use crate::domain::remark::Remark;
 use crate::domain::session::{ContextUse, Usage};
 use crate::domain::talk::Talk;
 
@@ -77,9 +78,8 @@ impl Steps<'_> {
             }
             self.carry_out(answer).await?;
             if let Some(reached) = self.turn.engine.limits.ask(()).await {
-                let words =
-                    format!("\n[held: {} is reached; what is not done is left as it is]", reached.words());
-                self.tell(AgentEvent::Text(words)).await;
+                let why = format!("{} is reached; what is not done is left as it is", reached.words());
+                self.tell(AgentEvent::Text(Remark::Held.line(&why))).await;
                 return Ok(());
             }
             self.take_in_steering().await;
@@ -90,8 +90,8 @@ impl Steps<'_> {
         let answer = self.ask(&[]).await?;
         self.close(&answer).await?;
         let setting = self.connection.config.section.setting("max_steps");
-        let limit = format!("\n[ended here: {most} steps with tools are the most ({setting})]");
-        self.tell(AgentEvent::Text(limit)).await;
+        let why = format!("{most} steps with tools are the most ({setting})");
+        self.tell(AgentEvent::Text(Remark::Ended.line(&why))).await;
         Ok(())
     }
 
@@ -182,14 +182,14 @@ impl Steps<'_> {
                 let why = format!("calls tools where none were offered ({names}), instead of an answer");
                 return Err(self.failed(&format!("the model {why} (finish reason {:?})", answer.finish)));
             }
-            self.tell(AgentEvent::Text(format!("\n[not called, as no tools were offered: {names}]"))).await;
+            self.tell(AgentEvent::Text(Remark::NotCalled.line(&names))).await;
         } else if self.said == Said::Nothing {
             return Err(
                 self.failed(&format!("the model gave an empty answer (finish reason {:?})", answer.finish))
             );
         }
         if let Some(cut) = cut {
-            self.tell(AgentEvent::Text(format!("\n[cut here: {cut}]"))).await;
+            self.tell(AgentEvent::Text(Remark::Cut.line(&cut))).await;
         }
         Ok(())
     }

@@ -9,9 +9,8 @@ use super::stage::Stage;
 use super::{Scene, count_words};
 use crate::agent::AgentError;
 use crate::agent::background::BackgroundCall;
-use crate::agent::tools::ToolError;
 use crate::config::ToolName;
-use crate::domain::approval::{Always, Decision, Question, Verdict, verdict};
+use crate::domain::approval::{Always, Decision, Question, Verdict, forbidden, verdict};
 use crate::domain::cron::{Definition, JobId};
 
 const NOWHERE: &str = "nowhere: the practice agent runs nothing";
@@ -143,7 +142,7 @@ impl Scene {
             Verdict::Refuse => {
                 let tool = tool.word();
                 let setting = approvals.section.setting(tool);
-                Some(ToolError::Banned { tool, setting }.to_string())
+                Some(forbidden(tool, &setting))
             }
         })
     }

@@ -99,15 +99,7 @@ pub(in crate::agent) enum ToolError {
         /// The file.
         path: String,
     },
-    /// The settings forbid the tool.
-    #[error("{tool} is forbidden by the operator's settings ({setting})")]
-    Banned {
-        /// The tool.
-        tool: &'static str,
-        /// Which of them.
-        setting: String,
-    },
-    /// A person does not allow it, or nobody could be asked.
+    /// The settings or a person do not allow it, or nobody could be asked.
     #[error("{0}")]
     NotAllowed(String),
     /// A person allowed what the call would not do any more.

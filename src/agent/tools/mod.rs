@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::background::BackgroundCall;
 use super::{SessionContext, Turn};
 use crate::config::{ApprovalsConfig, Secrets, ToolName};
-use crate::domain::approval::{Verdict, verdict};
+use crate::domain::approval::{Verdict, forbidden, verdict};
 use crate::domain::event::excerpt;
 
 pub(super) use self::error::ToolError;
@@ -118,7 +118,7 @@ impl Tools {
             Verdict::Refuse => {
                 let tool = tool.name.word();
                 let setting = approvals.section.setting(tool);
-                return Err(ToolError::Banned { tool, setting });
+                return Err(ToolError::NotAllowed(forbidden(tool, &setting)));
             }
             Verdict::Ask => {}
         }

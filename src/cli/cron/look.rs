@@ -194,7 +194,10 @@ fn why(row: &JobRow, clock: &Clock) -> String {
         (JobState::Completed { at } | JobState::Vanished { at }, _) => format!("since {}", clock.full(*at)),
         (JobState::Waiting, _) if row.held().is_some() => row.held().unwrap_or_default().to_owned(),
         (_, Some(Paused { why: Some(why), .. })) => why.clone(),
-        _ => row.missing_sources.iter().map(Definition::missing_source).collect::<Vec<_>>().join("; "),
+        _ => {
+            let missing = row.missing_sources.iter().map(Definition::missing_source);
+            row.failed_before().map(str::to_owned).into_iter().chain(missing).collect::<Vec<_>>().join("; ")
+        }
     }
 }
 
@@ -214,6 +217,9 @@ fn show(detail: &JobDetail, clock: &Clock, out: &mut Out) -> io::Result<()> {
     }
     if let Some(left) = row.runs_left {
         out.line(&format!("runs left {left}"))?;
+    }
+    if let Some(today) = &detail.today {
+        out.line(&format!("today     {}", today.words(|at| clock.short(at))))?;
     }
     out.line("")?;
     out.line(&dedented(&detail.record))?;

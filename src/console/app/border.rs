@@ -11,6 +11,7 @@ use crate::domain::api::SessionRow;
 use crate::domain::marker::Marker;
 use crate::domain::queue::{Gate, Intent, Placement, Refusal, Running, Situation, ordinal, place};
 use crate::domain::reset::Verdict;
+use crate::domain::session::HoldReason;
 use crate::domain::slash::{self, Draft};
 
 /// What stands on the composer's border.
@@ -98,7 +99,7 @@ fn enter(model: &Model) -> (String, Weight) {
         Some(Ok(Draft::Text(_))) | None => Intent::Plain,
     };
     match starts_anew(model) {
-        // A fresh memory is still empty: only the engine's gate can keep the message from running.
+        // A fresh memory is still empty: only the engine's gate or a daily limit can keep the message from running.
         Some(why) => {
             let (words, weight) = words(intent, &situation(model, None), None);
             let behind = match model.front_row.as_ref().map_or(0, ListRow::waiting) {
@@ -172,6 +173,16 @@ fn words(intent: Intent, now: &Situation, slot: Option<&str>) -> (String, Weight
     }
 }
 
+/// A daily limit that is reached, of the key in front or of all. It holds a fresh memory too.
+fn spent(model: &Model) -> Option<HoldReason> {
+    let today = match &model.front_row {
+        Some(row) => row.row.today.as_ref(),
+        None => model.overview.as_ref().and_then(|overview| overview.today.as_ref()),
+    };
+    let reached = today.filter(|today| model.now < today.until)?.reached();
+    reached.map(|_| HoldReason::Spent)
+}
+
 /// A session, as the queue's rules see it; none: one that nothing was ever said in.
 fn situation(model: &Model, row: Option<&SessionRow>) -> Situation {
     let engine = model.overview.as_ref().map(|overview| &overview.engine);
@@ -185,7 +196,7 @@ fn situation(model: &Model, row: Option<&SessionRow>) -> Situation {
         slot: row.and_then(|row| row.slot.as_ref()).map(|item| item.id),
         queued: row.map_or(0, |row| row.queued),
         resumes: row.is_some_and(|row| row.resume_place.is_some()),
-        hold: row.and_then(|row| row.session.hold).map(|hold| hold.reason),
+        hold: spent(model).or(row.and_then(|row| row.session.hold).map(|hold| hold.reason)),
         gate: engine.map_or(Gate::Open, |engine| engine.gate),
         busy_mode: row
             .and_then(|row| row.session.busy_mode)

@@ -8,7 +8,7 @@ use super::items::ItemRow;
 use super::stream::{self, Joined, Kept, Live, Shortened, Written};
 use crate::domain::Time;
 use crate::domain::api::{ConversationPage, Doing, Piece, StreamKind};
-use crate::domain::approval::says_denied;
+use crate::domain::approval::denial;
 use crate::domain::history::{Body, Entry, ToolResult};
 use crate::domain::plan::{Plan, PlanEntry};
 use crate::domain::sanitize::{many_lines, one_line};
@@ -338,7 +338,7 @@ pub(super) enum Reload {
 fn call_end(result: &ToolResult) -> CallEnd {
     match result.ok {
         true => CallEnd::Ok,
-        false if says_denied(&result.output) => CallEnd::Denied,
+        false if denial(&result.output).is_some() => CallEnd::Denied,
         false => CallEnd::Failed,
     }
 }

@@ -18,7 +18,7 @@ use crate::domain::recovery::{RecoveryState, Verdict};
 use crate::domain::reset::Background;
 use crate::domain::sanitize::one_line;
 use crate::domain::session::{Hold, HoldReason, Usage};
-use crate::domain::spending::money;
+use crate::domain::spending::{Today, money};
 use crate::domain::turn::TurnState;
 use crate::domain::{Time, api::RunningTurn};
 
@@ -37,6 +37,7 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
     if let Some(spent) = &session.spent {
         facts.push(("limit", format!("{} is reached", spent.reached.words())));
     }
+    facts.extend(today(model, row.row.today.as_ref()));
     facts.extend(engine_hold(model));
     if let Some(error) = &row.last_error {
         facts.push(("last error", error.clone()));
@@ -90,6 +91,11 @@ pub fn session(model: &Model, row: &ListRow) -> Vec<Fact> {
         facts.push(("left there", format!("what still waited in {from} at its reset; {key} moves it here")));
     }
     facts
+}
+
+/// What is used of the limits of a day.
+pub(super) fn today(model: &Model, today: Option<&Today>) -> Option<Fact> {
+    today.map(|today| ("today", today.words(|at| words::clock(model, at))))
 }
 
 /// What works in a session's background.

@@ -5,6 +5,7 @@ use chrono::TimeDelta;
 use super::Model;
 use super::model::TimeStyle;
 use crate::domain::Time;
+pub use crate::domain::event::thousands;
 pub use crate::domain::took::took;
 
 /// An instant as the operator reads it: `14:02`, `28 Nov 14:02` on another day.
@@ -49,19 +50,6 @@ pub fn running(span: TimeDelta) -> String {
         seconds @ ..120 => format!("{} s", seconds.max(0)),
         _ => age(span),
     }
-}
-
-/// A number with its thousands apart: `4,812`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// `1 item`, `3 items`.

@@ -53,7 +53,7 @@ fn draw_title(paint: &mut Paint<'_>, area: Rect, focused: Focused, hidden: usize
     let model = paint.model;
     let hold = model.front_row.as_ref().and_then(|row| row.row.session.hold);
     let (right, role) = match (hold, hidden) {
-        (Some(hold), _) => (hold.reason.words().to_owned(), Role::Held),
+        (Some(hold), _) => (hold.reason.words(), Role::Held),
         (None, 0) => (String::new(), Role::Quiet),
         (None, hidden) => (format!("{hidden} more below"), Role::Quiet),
     };

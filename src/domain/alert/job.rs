@@ -24,8 +24,8 @@ pub enum AlertChange {
     },
 }
 
-/// What becomes of a job's alerts by something that happened to it.
-pub fn by_job_event(job: &JobId, event: &JobEvent) -> Vec<AlertChange> {
+/// What becomes of a job's alerts by something that happened to it; a daily limit holds so many of its runs.
+pub fn by_job_event(job: &JobId, event: &JobEvent, held: usize) -> Vec<AlertChange> {
     use AlertChange::{Raise, Resolve};
     let new = |key| NewAlert::about_job(job, key, &event.words(job));
     let (vanished, broken) = (AlertKey::vanished_job(job), AlertKey::broken_record(job));
@@ -36,7 +36,8 @@ pub fn by_job_event(job: &JobId, event: &JobEvent) -> Vec<AlertChange> {
         JobEvent::Changed { .. } => vec![Resolve(broken)],
         JobEvent::VanishedWithFile => vec![Resolve(broken)],
         JobEvent::Gone | JobEvent::Removed => vec![Resolve(AlertKey::failing_job(job)), Resolve(broken)],
-        JobEvent::LetGo { .. } | JobEvent::RunBegan { .. } | JobEvent::RunEnded { .. } => {
+        JobEvent::LetGo { .. } => vec![Resolve(AlertKey::held_job(job))],
+        JobEvent::RunBegan { .. } | JobEvent::RunEnded { .. } if held == 0 => {
             vec![Resolve(AlertKey::held_job(job))]
         }
         _ => Vec::new(),
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn a_job_that_is_gone_or_broken_has_an_alert_until_it_is_back_and_whole() {
         let job = job();
-        let changes = |event| by_job_event(&job, &event);
+        let changes = |event| by_job_event(&job, &event, 0);
         let [Raise(gone), Resolve(broken)] = &changes(JobEvent::Vanished)[..] else { panic!() };
         let faults = JobEvent::InError { why: "schedule:\nbad".to_owned() };
         let [Raise(new), Resolve(back)] = &changes(faults)[..] else { panic!() };

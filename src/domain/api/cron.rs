@@ -10,6 +10,7 @@ use crate::domain::cron::merge::Firing;
 use crate::domain::cron::unreadable::Unreadable;
 use crate::domain::cron::{Counting, Definition, Execution, Fault, JobId, Paused};
 use crate::domain::id::ExecutionId;
+use crate::domain::spending::Today;
 
 /// A request to change a scheduled task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -249,6 +250,12 @@ impl JobRow {
         self.last.as_ref().and_then(Execution::held)
     }
 
+    /// Why its runs fail, where its newest execution is no run, and so does not say it.
+    pub fn failed_before(&self) -> Option<&str> {
+        let run = self.last_run.as_ref().filter(|_| self.failures > 0)?;
+        run.why.as_deref().filter(|_| self.last.as_ref().is_some_and(|last| last.id != run.id))
+    }
+
     /// One of its slots on the clock of its zone: `Tue 1 Dec 02:30 CET`.
     pub fn slot_words(&self, at: Time, now: Time) -> String {
         slot_words(at, self.zone.parse().unwrap_or(Tz::UTC), now)
@@ -368,6 +375,9 @@ pub struct JobDetail {
     pub warnings: Vec<String>,
     /// Its newest executions, newest first: at most 50.
     pub history: Vec<Execution>,
+    /// What is used today of the limits that count for it; none where nothing is limited.
+    #[serde(default)]
+    pub today: Option<Today>,
 }
 
 /// A job in a timeline.

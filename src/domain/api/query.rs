@@ -25,6 +25,7 @@ use crate::domain::recovery::AfterStop;
 use crate::domain::reset::{Background, Forecast, Mark, ResetFacts, ResetPolicies, TurnNow, forecast};
 use crate::domain::session::{Session, SessionState};
 use crate::domain::slash::ExportFormat;
+use crate::domain::spending::Today;
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -246,6 +247,9 @@ pub struct Overview {
     pub max_cuts: u32,
     /// The last event.
     pub last_event: Option<Seq>,
+    /// What is used today of the limits of everything together; none where it is not limited.
+    #[serde(default)]
+    pub today: Option<Today>,
 }
 
 /// The engine as a screen shows it.
@@ -436,6 +440,9 @@ pub struct SessionRow {
     /// What its next message will meet by the reset policy; only of a live session, and only from who
     /// knows the policy.
     pub forecast: Option<Forecast>,
+    /// What is used today of the limits that count for it; none where nothing is limited.
+    #[serde(default)]
+    pub today: Option<Today>,
 }
 
 impl SessionRow {

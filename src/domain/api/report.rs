@@ -20,7 +20,7 @@ pub struct Report {
     pub failed: usize,
     /// Turns that a person stopped, or a newer message, or a new session.
     pub stopped: usize,
-    /// Turns that a crash or a stop of the engine cut off.
+    /// Turns that a crash or a stop of the engine cut off, or the loss of their agent.
     pub cut_off: usize,
     /// Of all these turns, those that went on with what had been cut off.
     pub resumed: usize,

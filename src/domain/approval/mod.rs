@@ -26,9 +26,14 @@ pub const MOST_CHARS: usize = 50_000;
 /// How what an agent is told of a denial begins.
 const NOT_DONE: &str = "not done: ";
 
-/// Whether the output of a call says that it was denied, by itself or as the error of a tool.
-pub fn says_denied(output: &str) -> bool {
-    output.strip_prefix("error: ").unwrap_or(output).starts_with(NOT_DONE)
+/// Why a call was denied, where its output says so, by itself or as the error of a tool.
+pub fn denial(output: &str) -> Option<&str> {
+    output.strip_prefix("error: ").unwrap_or(output).strip_prefix(NOT_DONE)
+}
+
+/// What an agent is told of a tool that the settings forbid.
+pub fn forbidden(tool: &str, setting: &str) -> String {
+    format!("{NOT_DONE}{tool} is forbidden by the operator's settings ({setting})")
 }
 
 /// What an agent wants to do, as a person is asked.
@@ -299,6 +304,12 @@ impl Approval {
         format!("{} asked: {line}; no engine runs: it was not done, the next start closes it", one_line(name))
     }
 
+    /// Whether it was decided, and with a no.
+    pub fn is_denied(&self) -> bool {
+        let decision = self.decision.as_ref();
+        decision.is_some_and(|decided| !decided.allows() && !matches!(decided, Decision::Cancelled { .. }))
+    }
+
     /// What an ending decides.
     ///
     /// # Errors
@@ -376,8 +387,12 @@ mod tests {
         let deny = Ending::Answered(Answer::Deny { why: Some("not today".to_owned()) });
         let denied = open.decide(&deny).unwrap();
         assert_eq!(denied.refusal().unwrap(), "not done: the operator denied it and says: not today");
-        let told = denied.refusal().unwrap();
-        assert!(says_denied(&told) && says_denied(&format!("error: {told}")) && !says_denied("error: no"));
+        let why = "the operator denied it and says: not today";
+        for told in [denied.refusal().unwrap(), format!("error: not done: {why}")] {
+            assert_eq!(denial(&told), Some(why));
+        }
+        assert_eq!(denial("error: no"), None);
+        assert!(denial(&forbidden("terminal", "agent.approvals.terminal")).is_some());
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub enum JobEvent {
         /// When the next day begins.
         until: Time,
     },
-    /// An operator let a run go that a daily limit held.
+    /// An operator asked for a run at a daily limit: it and the job's slots go on today.
     LetGo {
         /// The execution.
         execution: ExecutionId,
@@ -120,7 +120,7 @@ pub enum JobEvent {
         execution: ExecutionId,
         /// How.
         state: ExecutionState,
-        /// Why, where it did not succeed.
+        /// Why, where it did not succeed; else what of its work was not done.
         why: Option<String>,
     },
     /// A result was delivered, or not.
@@ -150,12 +150,13 @@ impl JobEvent {
     pub fn level(&self) -> Level {
         match self {
             Self::InError { .. } | Self::Flagged { .. } => Level::Error,
-            Self::RunEnded { state, .. } => match state {
+            Self::RunEnded { state, why, .. } => match state {
                 ExecutionState::Failed
                 | ExecutionState::TimedOut
                 | ExecutionState::BlockedConfig
                 | ExecutionState::Unknown => Level::Error,
                 ExecutionState::Interrupted => Level::Warn,
+                ExecutionState::Succeeded if why.is_some() => Level::Warn,
                 _ => Level::Info,
             },
             Self::Delivery { state: DeliveryState::Failed, .. } => Level::Error,

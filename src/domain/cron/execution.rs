@@ -29,7 +29,8 @@ pub struct Execution {
     pub began_at: Option<Time>,
     /// When it ended.
     pub ended_at: Option<Time>,
-    /// Why it stands as it does, in one line: why it failed, was skipped, waits.
+    /// Why it stands as it does, in one line: why it failed, was skipped, waits; of one that ended with a result, what
+    /// of its work was not done.
     pub why: Option<String>,
     /// Which try at beginning it is, from 1. A fire whose run never began is restored once.
     pub attempt: u32,
@@ -51,6 +52,11 @@ impl Execution {
     /// The daily limit that it waits for, while it has not begun.
     pub fn held(&self) -> Option<&str> {
         self.why.as_deref().filter(|_| self.state == ExecutionState::Waiting)
+    }
+
+    /// What of its work was not done, though it ended with a result.
+    pub fn undone(&self) -> Option<&str> {
+        self.why.as_deref().filter(|_| self.state == ExecutionState::Succeeded)
     }
 
     /// How long its run took, or has taken until `now`; none before it began.

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod record;
 mod standing;
 mod target;
+mod undone;
 pub mod unreadable;
 
 pub use answer::{SILENT, is_silent, lets_agent_sleep};
@@ -33,3 +34,4 @@ pub use id::{JobId, JobIdError};
 pub use job::{Definition, Job, Misfire, Overlap, SessionMode, WordError, no_task_by};
 pub use standing::{COMPLETED_SHOWN, Change, FLAGGED_FROM, JobStanding, OpenRuns, Paused, Said};
 pub use target::{ALL, CONSOLE, LOCAL, ORIGIN, Target, TargetError};
+pub use undone::undone;

@@ -318,9 +318,14 @@ impl JobStanding {
         all.take(left.map_or(usize::MAX, |left| left as usize)).skip_while(move |slot| *slot < from)
     }
 
-    /// The next of them, as many as are told with a job.
-    pub fn next_slots(&self, definition: &Definition, at: Time) -> Vec<Time> {
-        self.slots(definition, at).take(SLOTS_TOLD).collect()
+    /// The next of them from now on, as many as are told with a job. Those that were missed may take some of the runs
+    /// that are left, one for many.
+    pub fn next_slots(&self, definition: &Definition, now: Time) -> Vec<Time> {
+        let mut settled = self.clone();
+        if definition.repeat.is_some() && self.ahead.next.is_some() {
+            settled.fire(definition, Open::default(), now - TimeDelta::milliseconds(1));
+        }
+        settled.slots(definition, now).take(SLOTS_TOLD).collect()
     }
 
     /// Its state in a list, by its executions that are not over.
@@ -448,4 +453,29 @@ fn usable<'a>(said: Said<'a>, zone: Tz, at: Time) -> Result<(&'a Definition, Sch
     let schedule: Schedule = text.parse().map_err(|error| fault("schedule", text, &error))?;
     schedule.check(zone, at).map_err(|error| fault("schedule", text, &error))?;
     Ok((definition, schedule, zone))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::cron::Misfire;
+
+    #[test]
+    fn the_slots_to_come_of_a_counted_job_are_those_that_are_left_when_the_missed_ones_are_settled() {
+        let at = |text: &str| -> Time { format!("2026-11-30T{text}:00Z").parse().unwrap() };
+        let left = |repeat, misfire| {
+            let definition = Definition {
+                repeat,
+                misfire,
+                ..Definition::new("a".parse().unwrap(), "0 * * * *".to_owned())
+            };
+            let seen = JobStanding::first_seen(Ok(&definition), &Imported::default(), Tz::UTC, at("10:30"));
+            seen.0.next_slots(&definition, at("15:45"))
+        };
+        let hours = |all: &[&str]| all.iter().map(|hour| at(hour)).collect::<Vec<_>>();
+        assert_eq!(left(Some(3), Misfire::Once), hours(&["16:00", "17:00"]), "one run catches up");
+        assert_eq!(left(Some(3), Misfire::Skip), hours(&["16:00", "17:00", "18:00"]), "none does");
+        assert_eq!(left(Some(3), Misfire::All(9)), hours(&[]), "the missed ones use it up");
+        assert_eq!(left(None, Misfire::Once).len(), 5);
+    }
 }

@@ -26,7 +26,7 @@ use super::session::{EndReason, Hold, HoldReason};
 use super::turn::{Outcome, StopCause};
 
 pub(crate) use self::words::count;
-pub use self::words::{excerpt, excerpt_of, short_number, some_of};
+pub use self::words::{excerpt, excerpt_of, short_number, some_of, thousands};
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

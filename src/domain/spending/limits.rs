@@ -87,7 +87,7 @@ impl Scope {
         }
     }
 
-    fn limit(&self, rules: &Rules) -> (Limit, Whose) {
+    pub(super) fn limit(&self, rules: &Rules) -> (Limit, Whose) {
         match self {
             Self::Session(_) => (rules.session, Whose::Session),
             Self::Job(_) => (rules.job, Whose::Job),
@@ -177,16 +177,6 @@ impl Rules {
         let days = std::iter::successors(self.day(at).succ_opt(), NaiveDate::succ_opt);
         let begins = |day: NaiveDate| first_pass(day.and_time(NaiveTime::MIN), self.zone);
         days.take(3).find_map(begins).filter(|begins| *begins > at).unwrap_or(at + chrono::TimeDelta::days(1))
-    }
-
-    /// The limit that a scope has reached, where so much was used today in it and in everything.
-    pub fn reached(&self, scope: &Scope, own: Spent, all: Spent) -> Option<Reached> {
-        let (limit, whose) = scope.limit(self);
-        [(own, limit, whose), (all, self.all, Whose::All)].into_iter().find_map(|(spent, limit, whose)| {
-            let tokens = limit.tokens.filter(|most| spent.tokens >= *most).map(Most::Tokens);
-            let cost = limit.cost.filter(|most| spent.cost >= *most).map(Most::Cost);
-            Some(Reached { whose, most: tokens.or(cost)? })
-        })
     }
 }
 

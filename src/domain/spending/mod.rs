@@ -2,12 +2,14 @@
 //! is never named: it is theirs.
 
 mod limits;
+mod today;
 
 use serde::{Deserialize, Serialize};
 
 use super::session::Usage;
 
 pub use limits::{ALL, Limit, Most, Reached, Rules, Scope, Spent, SpentHold, Whose};
+pub use today::{Today, Used};
 
 /// An amount of money, in millionths.
 pub type Millionths = u64;

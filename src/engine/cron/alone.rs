@@ -133,6 +133,7 @@ fn as_written(
         record: seen.text,
         next: next.unwrap_or_default(),
         warnings: Vec::new(),
+        today: stored.as_ref().and_then(|stored| stored.today.clone()),
         history: stored.map(|stored| stored.history).unwrap_or_default(),
     })
 }

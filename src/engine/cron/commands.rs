@@ -67,11 +67,12 @@ async fn switch(shared: &Arc<Shared>, job: &JobId, to: Firing) -> Result<&'stati
 async fn run_now(shared: &Arc<Shared>, job: JobId, counting: Counting) -> Result<Reply, Refusal> {
     let (at, of) = (shared.now(), job.clone());
     let asked = write(shared, move |store| store.run_job_now(&of, counting, at)).await?;
-    let RunAsked { execution, replaced } = asked;
+    let RunAsked { execution, replaced, lifts } = asked;
     shared.cron.runs.replace(&replaced);
     let undo = Command::Job(JobCommand::StopRun { execution });
     let when = begins(shared.status().gate);
-    Ok(undoable(&format!("job {job} {when}: run {execution}"), undo))
+    let lifts = lifts.map(|reached| format!(" and is let go for today ({} is reached)", reached.words()));
+    Ok(undoable(&format!("job {job} {when}{}: run {execution}", lifts.unwrap_or_default()), undo))
 }
 
 async fn stop_run(shared: &Arc<Shared>, execution: ExecutionId) -> Result<Reply, Refusal> {

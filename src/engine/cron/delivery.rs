@@ -74,7 +74,19 @@ async fn outcome_of(shared: &Shared, cron: &Cron, execution: ExecutionId) -> Opt
         None if state == ExecutionState::Succeeded => return None,
         None => None,
     };
-    Some(Outcome { job, execution, text: said.or(why).unwrap_or_default(), document })
+    let text = told(state, said.as_deref(), why.as_deref());
+    Some(Outcome { job, execution, text, document })
+}
+
+/// What is delivered of a run: the answer, before it what was not done; else why there is none.
+pub(super) fn told(state: ExecutionState, answer: Option<&str>, why: Option<&str>) -> String {
+    match (state, answer, why) {
+        (ExecutionState::Succeeded, answer, Some(undone)) => {
+            format!("[not all of it was done: {undone}]\n{}", answer.unwrap_or_default())
+        }
+        (ExecutionState::Succeeded, answer, None) => answer.unwrap_or_default().to_owned(),
+        (_, _, why) => why.unwrap_or_default().to_owned(),
+    }
 }
 
 /// The notice is the event that is written with it, and the text stands in the session from then on.

@@ -31,7 +31,7 @@ pub(super) struct Report<'a> {
     pub(super) prompt: Option<&'a str>,
     /// What the agent or the script said.
     pub(super) answer: Option<&'a str>,
-    /// Why it did not succeed.
+    /// Why it did not succeed; else what of its work was not done.
     pub(super) why: Option<&'a str>,
     /// The background processes that end with it.
     pub(super) ends: &'a [String],
@@ -135,10 +135,13 @@ fn text(report: &Report<'_>) -> String {
     if !ends.is_empty() {
         let _ = writeln!(text, "- background processes ended with it: {}", one_line(&ends.join(", ")));
     }
+    if let (ExecutionState::Succeeded, Some(undone)) = (state, why) {
+        let _ = writeln!(text, "- not done: {}", one_line(undone));
+    }
     if let Some(prompt) = prompt {
         let _ = write!(text, "\n## Prompt\n\n{}\n", quoted(prompt));
     }
-    if let Some(why) = why {
+    if let Some(why) = why.filter(|_| *state != ExecutionState::Succeeded) {
         let _ = write!(text, "\n{ERROR}\n\n{}\n", one_line(why));
     }
     if let Some(answer) = answer {

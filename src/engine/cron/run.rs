@@ -301,14 +301,10 @@ impl Run<'_> {
         };
         if self.end(end).await == Held::Ours {
             failpoint::pass("run-ended");
-            let text = match done.state {
-                ExecutionState::Succeeded => done.answer.as_deref(),
-                _ => done.why.as_deref(),
-            };
             let outcome = Outcome {
                 job: self.execution.job.clone(),
                 execution: self.execution.id,
-                text: text.unwrap_or_default().to_owned(),
+                text: delivery::told(done.state, done.answer.as_deref(), done.why.as_deref()),
                 document: document.ok(),
             };
             delivery::deliver(self.shared, &outcome, &deliveries).await;

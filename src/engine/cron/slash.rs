@@ -94,7 +94,10 @@ fn line(row: &JobRow, now: Time) -> String {
     let next = row.next.map(|at| format!(", next {}", row.slot_words(at, now))).unwrap_or_default();
     let failures = match row.failures {
         0 => String::new(),
-        failures => format!(", failed {failures} in a row"),
+        failures => {
+            let why = row.last_run.as_ref().and_then(|run| run.why.as_deref());
+            format!(", failed {failures} in a row{}", why.map(|why| format!(": {why}")).unwrap_or_default())
+        }
     };
     format!("{}  {}: {}{next}{failures}", row.name, row.state_words(), row.words)
 }

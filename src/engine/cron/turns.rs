@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use super::runs::Halt;
-use crate::domain::cron::ExecutionState;
+use crate::domain::cron::{ExecutionState, undone};
 use crate::domain::history::{Body, Entry};
 use crate::domain::id::{SessionId, TurnId};
 use crate::domain::queue::{Intent, Source};
@@ -17,6 +17,7 @@ const ENTRIES: usize = 500;
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) state: ExecutionState,
+    /// Why, where it did not succeed; else what of its work was not done.
     pub(super) why: Option<String>,
     /// What the agent was told.
     pub(super) asked: Option<String>,
@@ -80,8 +81,12 @@ pub(super) async fn read(shared: &Shared, session: &SessionId, turn: TurnId) -> 
         Body::Ended { outcome } => Some(outcome.clone()),
         _ => None,
     });
+    let denied = shared.store.read(move |queries| queries.denied_in(turn)).await?;
+    let said = last_words(&entries);
     let (state, why) = match (ended, entries.first().map(|entry| entry.turn_state)) {
-        (None | Some(Outcome::Done), Some(TurnState::Done)) => (ExecutionState::Succeeded, None),
+        (None | Some(Outcome::Done), Some(TurnState::Done)) => {
+            (ExecutionState::Succeeded, undone(&entries, &denied, said.as_deref()))
+        }
         (Some(Outcome::Failed { error }), _) => (ExecutionState::Failed, Some(error)),
         (Some(Outcome::Interrupted { cause }), _) => {
             let state = match cause {
@@ -94,7 +99,7 @@ pub(super) async fn read(shared: &Shared, session: &SessionId, turn: TurnId) -> 
         (_, Some(TurnState::Failed)) => (ExecutionState::Failed, Some("its turn failed".to_owned())),
         _ => (ExecutionState::Unknown, Some("how its turn ended is not known".to_owned())),
     };
-    Ok(Answered { state, why, asked, said: last_words(&entries) })
+    Ok(Answered { state, why, asked, said })
 }
 
 async fn entries(shared: &Shared, session: &SessionId, turn: TurnId) -> Result<Vec<Entry>, StoreError> {

@@ -3,11 +3,13 @@
 use pretty_assertions::assert_eq;
 use switchboard::agent::AgentEvent;
 use switchboard::domain::api::{Command, JobCommand, JobState, Reply};
+use switchboard::domain::approval::{Always, Question};
 use switchboard::domain::cron::{
     Counting, Definition, DeliveryState, ExecutionState, JobEvent, Overlap, SessionMode, Target,
 };
 use switchboard::domain::event::EventKind;
 use switchboard::domain::history::Body;
+use switchboard::domain::remark::Remark;
 use switchboard::domain::turn::{Outcome, StopCause};
 use switchboard::failpoint;
 
@@ -86,6 +88,38 @@ async fn silence_keeps_the_document_and_tells_nobody_but_a_failure_is_always_tol
     assert_eq!(deliveries(&runs[1]), [("console".to_owned(), DeliveryState::Delivered)]);
     let document = world.output(runs[1].id).await.unwrap();
     assert!(document.contains("\n## Error\n\nthe model is gone\n"), "{document}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_answers_says_what_of_its_work_was_not_done() {
+    let mut world = world_with(&[job("push", "0 0 1 1 *")]).await;
+    let execution = world.run_now("push").await;
+    let turn = world.agent.next_turn().await;
+    let question = Question {
+        tool: "terminal".to_owned(),
+        what: "git push".to_owned(),
+        folder: "/srv".to_owned(),
+        always: Always::of("git push"),
+    };
+    assert!(!turn.approvals.ask(question).await.allows());
+    turn.answer(&format!("I could not push.{}", Remark::Held.line("the limit is reached"))).await;
+    let undone = "1 call denied (terminal: git push): a scheduled task never waits for a person; \
+                  agent.approvals says what needs none; held: the limit is reached";
+    assert_eq!(world.run_ended().await, (ExecutionState::Succeeded, Some(undone.to_owned())));
+    world.job_event(|what| matches!(what, JobEvent::Delivery { state: DeliveryState::Delivered, .. })).await;
+    assert_eq!(world.executions("push").await[0].undone(), Some(undone));
+    let row = world.jobs().await.rows.remove(0);
+    assert_eq!((row.failures, row.state), (0, JobState::Scheduled), "it did not fail");
+    let document = world.output(execution).await.unwrap();
+    assert!(document.contains(&format!("\n- not done: {undone}\n")), "{document}");
+    assert!(!document.contains("## Error"), "{document}");
+    let console = world.id("console").await;
+    let told = world.conversation(&console).await.entries.pop().unwrap().body;
+    let Body::Notice { text } = told else { panic!("{told:?}") };
+    assert!(
+        text.contains(&format!("[not all of it was done: {undone}]\nI could not push.\n[held: ")),
+        "{text}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -196,7 +196,13 @@ fn ask_run(model: &mut Model, job: &Job, id: JobId) {
         Some(written) => facts::targets(written),
         None => "its targets".to_owned(),
     };
-    let detail = format!("Its result is delivered to {to}. No slot of it moves.");
+    let reached = model.cron.current_detail().and_then(|detail| detail.today.as_ref()?.reached());
+    let lifts = reached.map(|reached| {
+        let limit = reached.words();
+        format!(" Until the next day it and its slots run, though {limit} is reached.")
+    });
+    let lifts = lifts.unwrap_or_default();
+    let detail = format!("Its result is delivered to {to}. No slot of it moves.{lifts}");
     let run = |counting| deed(JobCommand::Run { job: id.clone(), counting });
     let cancel = asking::button("cancel", Action::No, Deed::Nothing);
     let mut buttons = vec![cancel, asking::button("run it now", Action::Yes, run(Counting::Beside))];

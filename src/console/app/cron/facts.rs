@@ -3,7 +3,7 @@
 use super::{Detail, Job, words as columns};
 use crate::console::app::Model;
 use crate::console::app::action::Action;
-use crate::console::app::facts::Fact;
+use crate::console::app::facts::{Fact, today};
 use crate::console::app::typing::key_name;
 use crate::console::app::words::{clock, count, second};
 use crate::domain::api::JobState;
@@ -23,6 +23,7 @@ pub fn definition(model: &Model, job: &Job, detail: Option<&Detail>) -> Vec<Fact
     if let Some(detail) = detail.filter(|detail| !broken && !detail.next.is_empty()) {
         facts.push(("next", slots(model, job, detail)));
     }
+    facts.extend(today(model, detail.and_then(|detail| detail.today.as_ref())));
     let warnings = detail.into_iter().flat_map(|detail| &detail.warnings);
     facts.extend(warnings.map(|words| ("warning", words.clone())));
     facts.extend(written.into_iter().flat_map(purpose));
@@ -232,7 +233,8 @@ fn last_words(model: &Model, run: &Execution) -> String {
 pub(in crate::console::app) fn run(model: &Model, run: &Execution) -> Vec<Fact> {
     let at = |at| second(model, at);
     let mut facts = vec![("state", columns::state(run.state).to_owned())];
-    facts.extend(run.why.clone().map(|why| ("why", why)));
+    let why = if run.undone().is_some() { "not done" } else { "why" };
+    facts.extend(run.why.clone().map(|words| (why, words)));
     let how = columns::how(run);
     facts.push((
         "due",

@@ -24,6 +24,7 @@ use crate::domain::api::{JobDetail, JobFound, JobQuery, JobRow, JobState, JobsFi
 use crate::domain::cron::{Definition, Execution, ExecutionState, JobEvent, JobId};
 use crate::domain::event::EventKind;
 use crate::domain::filter::{Filter, Words};
+use crate::domain::spending::Today;
 
 use reading::Reading;
 use timeline::{Lanes, Timeline};
@@ -103,6 +104,8 @@ pub struct Detail {
     pub warnings: Vec<String>,
     /// Its runs, and its slots that were not run, the newest first.
     pub runs: Vec<Execution>,
+    /// What is used today of the limits that count for it.
+    pub today: Option<Today>,
     /// Whether there may be earlier ones.
     more_before: bool,
 }
@@ -276,6 +279,7 @@ impl Cron {
             record: found.record,
             next: found.next,
             warnings: found.warnings,
+            today: found.today,
             runs,
             more_before,
         });

@@ -109,7 +109,7 @@ pub(super) fn of_state(model: &Model, row: &JobRow) -> String {
             (Some(last), Some(run)) if last.state.was_not_run() => {
                 format!("{}, then {}", outcome(model, run), outcome(model, last))
             }
-            (Some(last), _) if !last.deliveries.is_empty() => {
+            (Some(last), _) if !last.deliveries.is_empty() && last.undone().is_none() => {
                 format!("{}, to {}", outcome(model, last), deliveries(last))
             }
             (Some(last), _) => outcome(model, last),
@@ -143,12 +143,12 @@ fn ago(model: &Model, at: Time) -> String {
     }
 }
 
-/// What became of an execution, in a few words: `ok · 1 min 12 s`, `failed: exit 2`, `skipped: paused`.
+/// What became of an execution, in a few words: `ok in 1 min 12 s`, `failed: exit 2`, `skipped: paused`.
 pub fn outcome(model: &Model, run: &Execution) -> String {
     let why = run.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     let took = took(model, run).map(|took| format!(" in {took}")).unwrap_or_default();
     match run.state {
-        ExecutionState::Succeeded => format!("ok{took}"),
+        ExecutionState::Succeeded => format!("ok{took}{why}"),
         ExecutionState::Running | ExecutionState::Claimed | ExecutionState::Waiting => {
             state(run.state).to_owned()
         }

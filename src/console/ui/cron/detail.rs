@@ -163,7 +163,10 @@ fn draw_runs(paint: &mut Paint<'_>, area: Rect, detail: &Detail, focused: Focuse
 
 fn draw_run(paint: &mut Paint<'_>, row: Rect, columns: &Columns, detail: &Detail, run: &Execution) {
     let model = paint.model;
-    let (mut mark, role) = run_mark(paint, run.state);
+    let (mut mark, mut role) = run_mark(paint, run.state);
+    if run.undone().is_some() {
+        role = Role::Warning;
+    }
     if !run.state.is_over() && run.began_at.is_some() {
         mark = paint.motion.spinner(paint.canvas.glyphs);
         paint.motion.counts_seconds();

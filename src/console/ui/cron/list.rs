@@ -182,6 +182,9 @@ fn standing_role(job: &Job) -> Role {
         JobState::Waiting => Role::Waits,
         JobState::Paused => Role::Held,
         JobState::Scheduled if job.row.failures > 0 => Role::Bad,
+        JobState::Scheduled if job.row.last.as_ref().is_some_and(|run| run.undone().is_some()) => {
+            Role::Warning
+        }
         JobState::Scheduled => Role::Text,
         JobState::Completed { .. } | JobState::Vanished { .. } => Role::Quiet,
     }

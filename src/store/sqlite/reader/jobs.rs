@@ -21,7 +21,8 @@ use crate::domain::cron::{
 use crate::domain::event::{Event, Level};
 use crate::domain::id::ExecutionId;
 use crate::domain::schedule::Schedule;
-use crate::store::{JobQueries, NextDue, Result};
+use crate::domain::spending::Scope;
+use crate::store::{JobQueries, NextDue, Queries, Result};
 
 /// So many executions are told with a job.
 const HISTORY: usize = 50;
@@ -382,7 +383,8 @@ impl Reader<'_> {
         let history = self.executions(Some(&found.id), None, HISTORY)?;
         let definition = found.definition.map(Box::new);
         let (record, next) = (found.record, next.unwrap_or_default());
-        Ok(JobDetail { row, definition, record, next, warnings: Vec::new(), history })
+        let today = self.today_of(&[Scope::Job(found.id)], at)?.pop().flatten();
+        Ok(JobDetail { row, definition, record, next, warnings: Vec::new(), history, today })
     }
 
     fn timeline_of(&self, found: Found, from: Time, until: Time, limit: usize) -> Result<TimelineRow> {

@@ -37,7 +37,7 @@ use crate::domain::history::{Excerpt, Summary};
 use crate::domain::id::{ApprovalId, ItemId, MessageId, RunId, SessionId, SessionKey, TurnId};
 use crate::domain::process::ChildProcess;
 use crate::domain::queue::Item;
-use crate::domain::spending::{Reached, Scope};
+use crate::domain::spending::{Reached, Scope, Today};
 use crate::store::{Counts, Queries, Result};
 
 /// Reads what is committed.
@@ -133,6 +133,14 @@ impl Queries for Reader<'_> {
         spent::reached(self.connection, &rules, &Scope::of(&key), at)
     }
 
+    fn today_of(&self, scopes: &[Scope], at: Time) -> Result<Vec<Option<Today>>> {
+        spent::today_of(self.connection, scopes, at)
+    }
+
+    fn today_of_all(&self, at: Time) -> Result<Option<Today>> {
+        spent::today_of_all(self.connection, at)
+    }
+
     fn item(&self, id: ItemId) -> Result<Option<Item>> {
         self.item(id)
     }
@@ -189,6 +197,13 @@ impl Queries for Reader<'_> {
 
     fn approval(&self, id: ApprovalId) -> Result<Option<Approval>> {
         self.first("SELECT * FROM approvals WHERE id = ?1", (id,), columns::approval)
+    }
+
+    fn denied_in(&self, turn: TurnId) -> Result<Vec<Approval>> {
+        let mut asked =
+            self.rows("SELECT * FROM approvals WHERE turn = ?1 ORDER BY id", (turn,), columns::approval)?;
+        asked.retain(Approval::is_denied);
+        Ok(asked)
     }
 
     fn allowed(&self, session: Option<&SessionId>, limit: usize) -> Result<Vec<AllowedRow>> {

@@ -105,7 +105,7 @@ fn held(row: &Row<'_>, lane: Lane) -> rusqlite::Result<Option<String>> {
         return Ok(Some(format!("the engine is on hold: {why}")));
     }
     let hold: Option<HoldReason> = row.get("hold_reason")?;
-    Ok(hold.filter(|_| lane == Lane::Queue).map(|reason| reason.words().to_owned()))
+    Ok(hold.filter(|_| lane == Lane::Queue).map(HoldReason::words))
 }
 
 /// Gives the items of overflow queues their places; the rows come in order from each queue's head.

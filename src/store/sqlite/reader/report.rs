@@ -87,7 +87,10 @@ impl Reader<'_> {
             *match (state, cause) {
                 (TurnState::Done | TurnState::Running, _) => &mut report.answered,
                 (TurnState::Failed, _) => &mut report.failed,
-                (TurnState::Interrupted, Some(StopCause::Crash | StopCause::Shutdown)) => &mut report.cut_off,
+                (
+                    TurnState::Interrupted,
+                    Some(StopCause::Crash | StopCause::Shutdown | StopCause::HandleLost),
+                ) => &mut report.cut_off,
                 (TurnState::Interrupted, _) => &mut report.stopped,
             } += turns;
         }

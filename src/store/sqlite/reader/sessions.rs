@@ -236,6 +236,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<Found> {
         last_error: row.get("last_error")?,
         background: Background::None,
         forecast: None,
+        today: None,
     };
     Ok(Found { row: found, slot: row.get("slot")?, has_work: row.get("has_work")?, asks: row.get("asks")? })
 }

@@ -12,7 +12,7 @@ use crate::domain::alert::held_job;
 use crate::domain::cron::{CLAIM_LIFE, ClaimKey, Execution, JobEvent, JobId};
 use crate::domain::id::ExecutionId;
 use crate::domain::queue::Gate;
-use crate::domain::spending::{Reached, Scope};
+use crate::domain::spending::{Reached, Rules, Scope};
 use crate::store::{Claimed, Held, NewClaim, Result};
 
 /// Who wants a run.
@@ -75,11 +75,10 @@ impl Tx<'_> {
         asked_for: AskedFor,
         at: Time,
     ) -> Result<bool> {
-        let scope = Scope::Job(job.clone());
-        let Some(rules) = self.spending()? else { return Ok(true) };
-        let Some(reached) = spent::reached(self.connection, &rules, &scope, at)? else { return Ok(true) };
+        let Some((rules, reached)) = self.limit_of_job(job, at)? else { return Ok(true) };
         if asked_for == AskedFor::ByOperator {
-            self.let_go(&rules, &scope, at)?;
+            self.let_go(&rules, &Scope::Job(job.clone()), at)?;
+            self.tell_job(job, JobEvent::LetGo { execution }, at)?;
             return Ok(true);
         }
         let why = format!("held: {} is reached", reached.words());
@@ -91,6 +90,13 @@ impl Tx<'_> {
             self.raise_held(job, reached, at)?;
         }
         Ok(false)
+    }
+
+    /// The daily limit that a job has reached, with all of them.
+    pub(super) fn limit_of_job(&self, job: &JobId, at: Time) -> Result<Option<(Rules, Reached)>> {
+        let Some(rules) = self.spending()? else { return Ok(None) };
+        let reached = spent::reached(self.connection, &rules, &Scope::Job(job.clone()), at)?;
+        Ok(reached.map(|reached| (rules, reached)))
     }
 
     /// A job is held by a limit: its session has an alert where it is held too.

@@ -145,7 +145,8 @@ impl Tx<'_> {
         let fired = JobEvent::Fired { execution, slots: None, how: How::RunNow, gate: self.gate()? };
         self.tell_job(id, fired, at)?;
         self.save_job(&mut job, at)?;
-        Ok(RunAsked { execution, replaced })
+        let lifts = self.limit_of_job(id, at)?.map(|(_, reached)| reached);
+        Ok(RunAsked { execution, replaced, lifts })
     }
 
     /// Lets a run go that waits for the next day, where another is asked for and it is in the way.
@@ -154,12 +155,13 @@ impl Tx<'_> {
         if found.as_ref().is_none_or(|found| found.held().is_none()) {
             return Err(in_its_way(id, execution, found.and_then(|found| found.claim), at));
         }
-        if let Some(rules) = self.spending()? {
-            self.let_go(&rules, &Scope::Job(id.clone()), at)?;
+        let limit = self.limit_of_job(id, at)?;
+        if let Some((rules, _)) = &limit {
+            self.let_go(rules, &Scope::Job(id.clone()), at)?;
         }
         self.execute("UPDATE executions SET why = NULL WHERE id = ?1", (execution,))?;
         self.tell_job(id, JobEvent::LetGo { execution }, at)?;
-        Ok(RunAsked { execution, replaced: Vec::new() })
+        Ok(RunAsked { execution, replaced: Vec::new(), lifts: limit.map(|(_, reached)| reached) })
     }
 
     pub(super) fn withdraw_execution(&mut self, execution: ExecutionId, at: Time) -> Result<()> {

@@ -164,8 +164,19 @@ impl Tx<'_> {
         Ok(open)
     }
 
+    /// How many runs of a job wait for the next day.
+    fn held_runs(&self, job: &JobId) -> Result<usize> {
+        self.only(
+            "SELECT count(*) FROM executions
+             WHERE job = ?1 AND state = 'waiting' AND state IN ('waiting', 'claimed', 'running')
+                 AND why IS NOT NULL",
+            (job,),
+            |row| row.get(0),
+        )
+    }
+
     pub(super) fn tell_job(&mut self, job: &JobId, what: JobEvent, at: Time) -> Result<()> {
-        let alerts = by_job_event(job, &what);
+        let alerts = by_job_event(job, &what, self.held_runs(job)?);
         self.tell(EventKind::Job { job: job.clone(), what }, at)?;
         self.change_alerts(alerts, at)
     }
