@@ -6,9 +6,9 @@ use super::AgentError;
 
 /// Where a backend waits until what it has told is kept.
 #[derive(Debug, Clone)]
-pub struct Kept(watch::Receiver<u64>);
+pub struct StepsKept(watch::Receiver<u64>);
 
-impl Kept {
+impl StepsKept {
     /// The way: what is sent is how many steps of the turn are kept, and what gets to know it.
     pub fn channel() -> (watch::Sender<u64>, Self) {
         let (kept, seen) = watch::channel(0);

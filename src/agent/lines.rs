@@ -4,7 +4,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::ask::{Approvals, BackgroundCalls, Jobs, Limits, NewCall, NewJob, NewQuestion, WhetherReached};
 use super::doing::Doing;
-use super::kept::Kept;
+use super::kept::StepsKept;
 use super::process::{Children, NewChild};
 use crate::domain::id::ItemId;
 
@@ -19,7 +19,7 @@ pub struct AgentEnds {
     /// Where the processes that work for the turn are kept before they do.
     pub children: Children,
     /// Where it waits until what it has told is kept.
-    pub kept: Kept,
+    pub kept: StepsKept,
     /// Where a person is asked.
     pub approvals: Approvals,
     /// Where the background processes of the session are asked for.
@@ -57,7 +57,7 @@ pub struct EngineEnds {
 pub fn lines() -> (AgentEnds, EngineEnds) {
     let (steer, steer_out) = mpsc::channel(STEER_TEXTS);
     let (children, new_children) = Children::channel();
-    let (kept, kept_up) = Kept::channel();
+    let (kept, kept_up) = StepsKept::channel();
     let (approvals, questions) = Approvals::channel();
     let (background, calls) = BackgroundCalls::channel();
     let (jobs, new_jobs) = Jobs::channel();

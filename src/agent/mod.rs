@@ -44,7 +44,7 @@ pub use ask::{
     WhetherReached,
 };
 pub use doing::Doing;
-pub use kept::Kept;
+pub use kept::StepsKept;
 pub use lines::{AgentEnds, EngineEnds, STEER_TEXTS, lines};
 pub use own_program::{refuse_without_program, this_program};
 pub use process::{

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::sqlite::{Database, ReadOnly};
@@ -11,6 +13,9 @@ use crate::domain::Time;
 
 /// How many questions are answered at the same time; more wait for their turn.
 const CONNECTIONS: usize = 4;
+
+/// So long who reads may take to come to an end when the store closes.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reads a store, with or without an engine that writes it.
 #[derive(Clone)]
@@ -83,10 +88,18 @@ impl Readers {
     }
 
     /// Gives up what takes long, waits for who reads, and lets go of all connections: one that is open when
-    /// the writer closes would leave the log beside the file. Who asks later is refused.
+    /// the writer closes leaves the log beside the file. Who reads for too long does leave it there: a stop must
+    /// end. Who asks later is refused.
     pub(super) async fn close(&self) {
         self.pool.closed.cancel();
-        let _all = self.pool.permits.acquire_many(CONNECTIONS as u32).await;
+        let all = timeout(PATIENCE, self.pool.permits.acquire_many(CONNECTIONS as u32)).await;
+        if all.is_err() {
+            let reading = CONNECTIONS - self.pool.permits.available_permits();
+            tracing::warn!(
+                reading,
+                "the store closes while questions are still answered: its log stays beside it"
+            );
+        }
         self.pool.permits.close();
         self.pool.idle().clear();
     }

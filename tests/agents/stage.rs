@@ -10,7 +10,7 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use switchboard::agent::{
     self, AgentEnds, AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing,
-    EngineEnds, Handle, Jobs, Kept, Limits, SessionContext, Turn, lines,
+    EngineEnds, Handle, Jobs, Limits, SessionContext, StepsKept, Turn, lines,
 };
 use switchboard::config::{
     AcpConfig, AgentConfig, ApprovalsConfig, BackendKind, CommandConfig, Keys, ModelFacts, OpenAiConfig,
@@ -179,7 +179,7 @@ pub struct Call {
     /// Where it has scheduled tasks made; else nobody makes any.
     pub jobs: Option<Jobs>,
     /// Where it waits until what it has told is kept; else all of it is.
-    pub kept: Option<Kept>,
+    pub kept: Option<StepsKept>,
     /// What nothing that it is given may hold.
     pub secrets: Secrets,
     /// The session's own folder.

@@ -5,7 +5,7 @@ use std::fs;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use switchboard::agent::background::BackgroundCall;
-use switchboard::agent::{AgentError, AgentEvent, Approvals, BackgroundCalls, Children, Doing, Kept};
+use switchboard::agent::{AgentError, AgentEvent, Approvals, BackgroundCalls, Children, Doing, StepsKept};
 use switchboard::config::{AgentConfig, BackendKind, Keys, Secrets, ToolName};
 use switchboard::domain::approval::{Always, Decision, Policy};
 use switchboard::domain::id::{ItemId, ProcessNumber};
@@ -648,7 +648,7 @@ async fn terminal_shows() {
 async fn acts_when_kept() {
     let room = terminal_at_once(&["echo done > acted"]).await;
     let (acted, server) = (room.folder.path().join("acted"), &room.server);
-    let (keep, kept) = Kept::channel();
+    let (keep, kept) = StepsKept::channel();
     let call = Call { kept: Some(kept), ..Call::new("hi") };
     // Long enough for what must not be done now.
     let wait = || tokio::time::sleep(std::time::Duration::from_millis(300));
@@ -673,7 +673,7 @@ async fn acts_when_kept() {
 
 async fn not_kept_not_done() {
     let room = terminal_at_once(&["echo done > acted"]).await;
-    let call = Call { kept: Some(Kept::channel().1), ..Call::new("hi") };
+    let call = Call { kept: Some(StepsKept::channel().1), ..Call::new("hi") };
     let played = call.play(&*build(&room.config)).await;
     assert_eq!(played.end, Err(AgentError::Cancelled));
     assert!(results(&played).is_empty() && !room.folder.path().join("acted").exists());

@@ -212,6 +212,36 @@ async fn closing_waits_for_who_reads_and_leaves_all_in_one_file() {
     assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn closing_waits_only_so_long_for_who_reads() {
+    let home = home();
+    let (store, _feed) = open(&home, PATIENT);
+    let (begun, begins) = tokio::sync::oneshot::channel();
+    let (go_on, goes_on) = std::sync::mpsc::channel();
+    let reads = tokio::spawn({
+        let store = store.clone();
+        async move {
+            let question = move |q: &dyn Queries| {
+                begun.send(()).unwrap();
+                goes_on.recv().unwrap();
+                q.counts()
+            };
+            store.read(question).await
+        }
+    });
+    begins.await.unwrap();
+    let closes = tokio::spawn({
+        let store = store.clone();
+        async move { store.close().await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!closes.is_finished());
+    tokio::time::advance(Duration::from_secs(60)).await;
+    closes.await.unwrap();
+    go_on.send(()).unwrap();
+    assert_eq!(reads.await.unwrap().unwrap().sessions, 0, "it is answered all the same");
+}
+
 #[tokio::test]
 async fn an_answer_comes_when_its_events_are_in_the_feed() {
     let home = home();

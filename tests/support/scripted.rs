@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use switchboard::agent::{
-    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Kept, Limits,
-    SessionContext, Turn,
+    AgentError, AgentEvent, Approvals, Backend, BackgroundCalls, Children, Doing, Handle, Jobs, Limits,
+    SessionContext, StepsKept, Turn,
 };
 use switchboard::domain::history::Step;
 use switchboard::domain::id::{ItemId, SessionId};
@@ -69,7 +69,7 @@ pub struct Played {
     /// Where it has scheduled tasks made.
     pub jobs: Jobs,
     /// Where it waits until what it has told is kept.
-    pub kept: Kept,
+    pub kept: StepsKept,
     output: mpsc::Sender<AgentEvent>,
     end: mpsc::UnboundedSender<End>,
     cancel: CancellationToken,

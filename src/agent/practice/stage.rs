@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::instructions::Pace;
-use crate::agent::{AgentError, AgentEvent, Kept};
+use crate::agent::{AgentError, AgentEvent, StepsKept};
 use crate::domain::id::ItemId;
 
 /// Sends what the agent does and obeys a stop at every step.
@@ -17,7 +17,7 @@ pub(super) struct Stage {
     pub(super) cancel: CancellationToken,
     pub(super) steer: mpsc::Receiver<(ItemId, String)>,
     pub(super) pace: Pace,
-    kept: Kept,
+    kept: StepsKept,
     /// How many steps are told so far.
     told: u64,
     /// Steered text that came while a sentence was under way.
@@ -31,7 +31,7 @@ impl Stage {
         output: mpsc::Sender<AgentEvent>,
         cancel: CancellationToken,
         steer: mpsc::Receiver<(ItemId, String)>,
-        kept: Kept,
+        kept: StepsKept,
         pace: Pace,
     ) -> Self {
         Self { output, cancel, steer, pace, kept, told: 0, heard: Vec::new(), words_out: 0 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::msg::Anchor;
-use super::stream::{Kept, Live, Written};
+use super::stream::{KeptEntry, Live, Written};
 use super::text::{Lines, TextField};
 use crate::domain::Time;
 use crate::domain::api::StreamKind;
@@ -186,7 +186,7 @@ pub struct Conversation {
     pub loaded: bool,
     /// What the agent of the running turn means to do; safe to show.
     pub plan: Option<Plan>,
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<KeptEntry>,
     pub(super) live: Vec<Live>,
     /// What its running tool has written last.
     pub(super) doing: Option<Written>,

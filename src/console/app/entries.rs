@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::called::Called;
 use super::conversation::{CallEnd, Conversation, EntryKey, Fold, Shown, ShownBody, ShownResult};
 use super::items::ItemRow;
-use super::stream::{self, Joined, Kept, Live, Shortened, Written};
+use super::stream::{self, Joined, KeptEntry, Live, Shortened, Written};
 use crate::domain::Time;
 use crate::domain::api::{ConversationPage, Doing, Piece, StreamKind};
 use crate::domain::approval::denial;
@@ -30,11 +30,11 @@ impl Conversation {
             return;
         }
         let first = page.entries.first().map(|entry| entry.id);
-        let joins = |kept: &Kept| first.is_some_and(|first| kept.entry.id >= first);
+        let joins = |kept: &KeptEntry| first.is_some_and(|first| kept.entry.id >= first);
         let older = self.kept.partition_point(|kept| first.is_some_and(|first| kept.entry.id < first));
         let keep_older = reload == Reload::Join && (!page.more_before || self.kept.iter().any(joins));
-        let mut before: Vec<Kept> = std::mem::take(&mut self.kept);
-        let known: Vec<Kept> = before.split_off(older.min(before.len()));
+        let mut before: Vec<KeptEntry> = std::mem::take(&mut self.kept);
+        let known: Vec<KeptEntry> = before.split_off(older.min(before.len()));
         if keep_older && !before.is_empty() && page.more_before {
             self.kept = before;
         } else {
@@ -45,7 +45,7 @@ impl Conversation {
                 Ok(index) if known[index].entry == entry => known[index].revision,
                 _ => self.next_revision(),
             };
-            self.kept.push(Kept { entry, revision });
+            self.kept.push(KeptEntry { entry, revision });
         }
         if self.kept.len() > MOST_ENTRIES && self.follows() {
             self.kept.drain(..self.kept.len() - MOST_ENTRIES);
@@ -65,11 +65,11 @@ impl Conversation {
     /// Takes in a page before the loaded ones.
     pub(super) fn take_earlier(&mut self, page: ConversationPage) {
         let first = self.kept.first().map(|kept| kept.entry.id);
-        let fresh: Vec<Kept> = page
+        let fresh: Vec<KeptEntry> = page
             .entries
             .into_iter()
             .filter(|entry| first.is_none_or(|first| entry.id < first))
-            .map(|entry| Kept { entry, revision: self.next_revision() })
+            .map(|entry| KeptEntry { entry, revision: self.next_revision() })
             .collect();
         self.more_before = page.more_before;
         self.kept.splice(0..0, fresh);

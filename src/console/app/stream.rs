@@ -6,7 +6,7 @@ use crate::domain::id::TurnId;
 
 /// A kept entry as it came, with its revision.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct KeptEntry {
     pub(super) entry: Entry,
     pub(super) revision: u64,
 }
@@ -65,7 +65,7 @@ impl Live {
     }
 
     /// About how many lines are missing before it, behind what is kept.
-    pub(super) fn lines_missing(&self, kept: &[Kept]) -> usize {
+    pub(super) fn lines_missing(&self, kept: &[KeptEntry]) -> usize {
         let from = self.began.max(kept_end(kept, self.turn, self.stream));
         let missing = usize::try_from(self.offset.saturating_sub(from)).unwrap_or(usize::MAX);
         let lines = self.text.bytes().filter(|byte| *byte == b'\n').count().max(1);
@@ -101,7 +101,7 @@ pub(super) enum Shortened {
 }
 
 /// Adds a piece to what streams.
-pub(super) fn join(live: &mut Vec<Live>, kept: &[Kept], piece: &Piece) -> Joined {
+pub(super) fn join(live: &mut Vec<Live>, kept: &[KeptEntry], piece: &Piece) -> Joined {
     let same = |live: &Live| live.turn == piece.turn && live.stream == piece.stream;
     let Some(current) = live.last_mut().filter(|live| same(live)) else {
         return begin(live, kept, piece);
@@ -116,7 +116,7 @@ pub(super) fn join(live: &mut Vec<Live>, kept: &[Kept], piece: &Piece) -> Joined
     }
 }
 
-fn begin(live: &mut Vec<Live>, kept: &[Kept], piece: &Piece) -> Joined {
+fn begin(live: &mut Vec<Live>, kept: &[KeptEntry], piece: &Piece) -> Joined {
     if live.first().is_some_and(|live| live.turn != piece.turn) {
         live.clear();
     }
@@ -143,7 +143,7 @@ fn unseen(end: u64, piece: &Piece) -> Option<&str> {
 }
 
 /// Takes in a fresh answer: what was heard behind its end is added to it, what it keeps is let go.
-pub(super) fn renew(live: &mut Vec<Live>, kept: &[Kept], answer: Option<Live>) {
+pub(super) fn renew(live: &mut Vec<Live>, kept: &[KeptEntry], answer: Option<Live>) {
     let heard = std::mem::take(live);
     live.extend(answer);
     for old in heard {
@@ -167,7 +167,7 @@ pub(super) fn renew(live: &mut Vec<Live>, kept: &[Kept], answer: Option<Live>) {
 }
 
 /// Whether a turn may still say something: no entry tells of its end, no later turn speaks.
-fn still_runs(live: &[Live], kept: &[Kept], turn: TurnId) -> bool {
+fn still_runs(live: &[Live], kept: &[KeptEntry], turn: TurnId) -> bool {
     use crate::domain::turn::TurnState;
     let ended = kept
         .iter()
@@ -178,7 +178,7 @@ fn still_runs(live: &[Live], kept: &[Kept], turn: TurnId) -> bool {
 }
 
 /// How many bytes of a kind the kept entries of a turn reach to.
-fn kept_end(kept: &[Kept], turn: TurnId, stream: StreamKind) -> u64 {
+fn kept_end(kept: &[KeptEntry], turn: TurnId, stream: StreamKind) -> u64 {
     let ends = kept.iter().rev().take_while(|kept| kept.entry.turn >= turn).filter_map(|kept| {
         match (&kept.entry.body, stream) {
             (Body::Agent { text, offset }, StreamKind::Text)
@@ -208,7 +208,7 @@ mod tests {
         Piece { session: session(), turn: TurnId(7), stream: StreamKind::Text, offset, text: text.to_owned() }
     }
 
-    fn kept(offset: u64, text: &str, turn_state: TurnState) -> Kept {
+    fn kept(offset: u64, text: &str, turn_state: TurnState) -> KeptEntry {
         let body = Body::Agent { text: text.to_owned(), offset };
         let entry = Entry {
             id: MessageId(1),
@@ -218,7 +218,7 @@ mod tests {
             body,
             turn_state,
         };
-        Kept { entry, revision: 0 }
+        KeptEntry { entry, revision: 0 }
     }
 
     fn live(offset: u64, text: &str) -> Live {

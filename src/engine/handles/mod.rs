@@ -27,7 +27,7 @@ pub(super) use failure::{Acted, Next, next, outcome};
 pub(super) use run::{Had, Ran, open, run};
 
 /// A handle at rest.
-struct Kept {
+struct HandleAtRest {
     /// Whose it is.
     agent: AgentName,
     handle: Box<dyn Handle>,
@@ -35,7 +35,7 @@ struct Kept {
 
 /// The handles of all sessions.
 pub(super) struct Handles {
-    pool: Mutex<Pool<Kept>>,
+    pool: Mutex<Pool<HandleAtRest>>,
     tasks: TaskTracker,
     grace: Duration,
 }
@@ -108,14 +108,14 @@ impl Handles {
         }
     }
 
-    fn take_back(&self, session: &SessionId, turn: TurnId, kept: Kept) {
+    fn take_back(&self, session: &SessionId, turn: TurnId, kept: HandleAtRest) {
         let refused = self.pool().take_back(session, turn, kept, Instant::now());
         self.close(refused.map(|kept| kept.handle));
         self.recycle();
     }
 
     /// The pool is whole at every moment, so a panic elsewhere while it was locked spoils nothing.
-    fn pool(&self) -> MutexGuard<'_, Pool<Kept>> {
+    fn pool(&self) -> MutexGuard<'_, Pool<HandleAtRest>> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -152,7 +152,7 @@ impl Loan {
         };
         match (had, self.keeping) {
             (Had::Whole(handle), Keeping::BetweenTurns) => {
-                let kept = Kept { agent: self.agent.clone(), handle };
+                let kept = HandleAtRest { agent: self.agent.clone(), handle };
                 self.handles.take_back(&self.session, self.turn, kept);
             }
             (Had::Whole(handle), Keeping::No) => self.handles.close(Some(handle)),

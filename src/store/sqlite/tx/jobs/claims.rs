@@ -6,7 +6,7 @@ use super::super::super::columns::{Millis, json};
 use super::super::super::executions::{self, executions_where};
 use super::super::super::spent;
 use super::super::Tx;
-use super::kept::Kept;
+use super::kept::KeptJob;
 use crate::domain::Time;
 use crate::domain::alert::held_job;
 use crate::domain::cron::{CLAIM_LIFE, ClaimKey, Execution, JobEvent, JobId};
@@ -141,7 +141,7 @@ impl Tx<'_> {
             ],
         )?;
         self.save_job(&mut kept, claim.at)?;
-        let Kept { definition: Some(definition), .. } = kept else { return Ok(None) };
+        let KeptJob { definition: Some(definition), .. } = kept else { return Ok(None) };
         let execution = self.execution(execution)?;
         Ok(execution.map(|execution| Claimed { execution, definition }))
     }

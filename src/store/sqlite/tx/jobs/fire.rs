@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use super::super::super::columns::Millis;
 use super::super::super::sql::at_most;
 use super::super::{Tx, nothing_to};
-use super::kept::{self, Kept, jobs_where};
+use super::kept::{self, KeptJob, jobs_where};
 use crate::domain::Time;
 use crate::domain::cron::plan::{Asked, Course, Open, Row, asked};
 use crate::domain::cron::{Claim, Counting, CronEvent, Execution, ExecutionState, How, JobEvent, JobId};
@@ -36,7 +36,7 @@ impl Tx<'_> {
         Ok(ticked)
     }
 
-    fn fire(&mut self, mut job: Kept, at: Time, ticked: &mut Ticked) -> Result<()> {
+    fn fire(&mut self, mut job: KeptJob, at: Time, ticked: &mut Ticked) -> Result<()> {
         let open = self.open_executions(&job.id)?;
         let plan = match &job.definition {
             Some(definition) => job.standing.fire(definition, open.clone(), at),

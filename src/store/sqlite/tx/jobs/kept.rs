@@ -18,7 +18,7 @@ use crate::domain::queue::Gate;
 use crate::store::Result;
 
 /// A job inside a transition.
-pub(super) struct Kept {
+pub(super) struct KeptJob {
     pub(super) n: i64,
     pub(super) id: JobId,
     pub(super) standing: JobStanding,
@@ -37,18 +37,18 @@ macro_rules! jobs_where {
 pub(super) use jobs_where;
 
 impl Tx<'_> {
-    pub(super) fn kept_job(&self, id: &JobId) -> Result<Option<Kept>> {
+    pub(super) fn kept_job(&self, id: &JobId) -> Result<Option<KeptJob>> {
         self.first(jobs_where!("j.id = ?1"), (id,), read)
     }
 
     /// A job that is in the file, or the refusal that there is none.
-    pub(super) fn job_in_file(&self, id: &JobId) -> Result<Kept> {
+    pub(super) fn job_in_file(&self, id: &JobId) -> Result<KeptJob> {
         let job = self.kept_job(id)?.filter(|job| job.standing.vanished_at.is_none());
         job.ok_or_else(|| nothing_to(format!("there is no job {id} in jobs.json")))
     }
 
     /// Keeps how a job stands, as completed if nothing of it is left to do; its rank follows from it.
-    pub(super) fn save_job(&mut self, job: &mut Kept, at: Time) -> Result<()> {
+    pub(super) fn save_job(&mut self, job: &mut KeptJob, at: Time) -> Result<()> {
         let open = OpenRuns::from(&self.open_executions(&job.id)?);
         if let Some(news) = job.standing.complete_if_done(open, at) {
             self.tell_job(&job.id, news, at)?;
@@ -189,8 +189,8 @@ impl Tx<'_> {
 }
 
 /// Reads a row of [`jobs_where`].
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
-    Ok(Kept {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<KeptJob> {
+    Ok(KeptJob {
         n: row.get("n")?,
         id: row.get("id")?,
         standing: standing(row)?,

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::super::super::columns::{Millis, json, kept_json, optional_time};
 use super::super::Tx;
-use super::kept::Kept;
+use super::kept::KeptJob;
 use crate::domain::Time;
 use crate::domain::alert::{AlertKey, by_nobodys_records};
 use crate::domain::api::FileTrouble;
@@ -193,7 +193,7 @@ impl Tx<'_> {
              VALUES (?1, ?2, ?3, '', '', 0, 0, ?4, '[]', 0)",
             (id, record, name(id, placed.record), overlap(placed.record)),
         )?;
-        let mut job = Kept { n, id: id.clone(), standing, definition: None };
+        let mut job = KeptJob { n, id: id.clone(), standing, definition: None };
         self.keep_change(id, change, seen.at)?;
         self.save_job(&mut job, seen.at)?;
         synced.appeared += 1;
