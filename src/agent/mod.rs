@@ -173,7 +173,8 @@ pub enum AgentEvent {
     Reasoning(String),
     /// What the agent means to do in the turn, whole, in the place of what it meant before.
     Plan(Plan),
-    /// A tool is called; sent, and where the tool is ours kept, before the tool acts.
+    /// A tool is called; sent, and where the tool is ours kept, before the tool acts. Sent again before its end, it is
+    /// known better: what was told before is replaced.
     ToolCall {
         /// The call's own id.
         call: String,

@@ -119,7 +119,7 @@ pub enum Output {
     },
     /// What the agent means to do in the turn, in the place of what it meant before.
     Plan(Plan),
-    /// A tool is called; recorded before the tool acts.
+    /// A tool is called; recorded before the tool acts. Told again before its end, it is known better.
     ToolCall {
         /// The call's own id.
         call: String,

@@ -26,6 +26,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_program_that_is_no_agent_is_told_with_the_setting_that_starts_it", no_agent),
         real("acp_agent_that_wants_a_login_says_so", wants_a_login),
         real("acp_words_thoughts_tools_and_plans_are_told_as_they_come", tells_all),
+        real("acp_call_is_told_while_it_runs_however_it_is_announced", told_while_it_runs),
         real(
             "acp_call_whose_end_says_nothing_has_what_it_showed_and_one_without_an_end_is_ended",
             open_calls,
@@ -257,6 +258,40 @@ async fn tells_all() {
     assert_eq!(agent.prompted(0), ["what is here?"]);
     let begun = &agent.told("session/new")[0];
     assert_eq!(*begun, json!({"cwd": agent.folder.path(), "mcpServers": []}));
+}
+
+async fn told_while_it_runs() {
+    let input = r#""rawInput":{"command":"ls"}"#;
+    let table = [
+        (r#""title":"ls""#.to_owned(), "ls"),
+        (r#""title":"ls","status":"pending""#.to_owned(), "ls"),
+        (format!(r#""title":"bash","status":"pending",{input}"#), r#"{"command":"ls"}"#),
+    ];
+    for (how, known) in table {
+        let agent = Agent::new(&format!(
+            r#"on_prompt() {{
+                update '{{"sessionUpdate":"tool_call","toolCallId":"t1","kind":"execute",{how}}}'
+                read -r end <go
+                update '{{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed"}}'
+                stop "$end"
+            }}"#
+        ));
+        let go = agent.path("go");
+        assert!(std::process::Command::new("mkfifo").arg(&go).status().unwrap().success());
+        let called = AgentEvent::ToolCall {
+            call: "t1".to_owned(),
+            name: "execute".to_owned(),
+            arguments: known.to_owned(),
+        };
+        // It goes on only when its call is told.
+        let let_go_on = async |event: &AgentEvent| {
+            if *event == called {
+                fs::write(&go, "end_turn\n").unwrap();
+            }
+        };
+        let played = Call::new("look").play_watching(&*agent.backend(), let_go_on).await;
+        assert_eq!(played.end, Ok(()), "{how}: {:?}", played.events);
+    }
 }
 
 async fn lives_on() {

@@ -40,6 +40,7 @@ pub fn tests() -> Vec<Trial> {
         let named = |what: &str| format!("{}_{what}", kind.name);
         vec![
             real(&named("answers_lives_on_and_asks_before_it_runs_a_command"), move || agent_works(kind)),
+            real(&named("tells_a_call_while_it_runs"), move || agent_tells_its_call(kind)),
             real(&named("is_not_let_do_what_is_denied"), move || agent_is_denied(kind)),
             real(&named("counts_all_that_a_turn_reads_and_nothing_of_the_turns_before"), move || {
                 agent_counts(kind)
@@ -178,6 +179,9 @@ impl Peer {
         let clean = json!({"toolCalls": [
             {"name": tool, "arguments": {"command": "rm -rf rest", "description": "Removes the rest"}},
         ]});
+        let wait = json!({"toolCalls": [
+            {"name": tool, "arguments": {"command": "cat go", "description": "Waits"}},
+        ]});
         let soup = json!({"content": "There is soup."});
         let counted = |read: u64| {
             let usage = json!({"prompt_tokens": read, "completion_tokens": 10, "total_tokens": read + 10});
@@ -191,6 +195,8 @@ impl Peer {
             {"match": {"userMessage": "read 12000"}, "response": counted(12_000)},
             {"match": {"userMessage": "clean up", "hasToolResult": false}, "response": clean},
             {"match": {"userMessage": "clean up", "hasToolResult": true}, "response": {"content": "As you say."}},
+            {"match": {"userMessage": "wait for it", "hasToolResult": false}, "response": wait},
+            {"match": {"userMessage": "wait for it", "hasToolResult": true}, "response": {"content": "It came."}},
             {"match": {"userMessage": "the menu", "hasToolResult": false}, "response": look},
             {"match": {"userMessage": "the menu", "toolResultContains": "soup"}, "response": soup},
         ]});
@@ -421,13 +427,35 @@ async fn agent_works(kind: Kind) {
     assert_eq!((played.end.clone(), played.text().trim()), (Ok(()), "As you say."), "{:?}", played.events);
     let question = questions.recv().await.unwrap();
     assert_eq!((question.tool.as_str(), question.what.as_str()), ("execute", "rm -rf rest"));
-    let calls: Vec<&AgentEvent> =
-        played.events.iter().filter(|event| matches!(event, AgentEvent::ToolCall { .. })).collect();
-    let [AgentEvent::ToolCall { name, arguments, .. }] = calls[..] else { panic!("{calls:?}") };
-    assert!(name == "execute" && arguments.contains("rm -rf rest"), "{calls:?}");
+    let calls = played.events.iter().filter_map(|event| match event {
+        AgentEvent::ToolCall { call, name, arguments } => Some((call, name, arguments)),
+        _ => None,
+    });
+    let calls: Vec<_> = calls.collect();
+    assert!(calls.iter().all(|(call, name, _)| *call == calls[0].0 && *name == "execute"), "{calls:?}");
+    assert!(calls.last().unwrap().2.contains("rm -rf rest"), "{calls:?}");
     let done = |event: &AgentEvent| matches!(event, AgentEvent::ToolResult { ok: true, .. });
     assert!(played.events.iter().any(done), "{:?}", played.events);
     assert!(!agent.rest().exists(), "it was allowed");
+    agent.handle.close().await;
+}
+
+async fn agent_tells_its_call(kind: Kind) {
+    let mut agent = RealAgent::new(kind).await;
+    let go = agent.rest().with_file_name("go");
+    assert!(Command::new("mkfifo").arg(&go).status().unwrap().success());
+    let (call, _questions) = Call::new("wait for it").answered_by([Decision::Once]);
+    let mut told = false;
+    let played = call
+        .play_on(&mut *agent.handle, async |event| {
+            // Its command ends only when its call is told.
+            if matches!(event, AgentEvent::ToolCall { .. }) && !std::mem::replace(&mut told, true) {
+                let go = go.clone();
+                std::thread::spawn(move || fs::write(go, "it came"));
+            }
+        })
+        .await;
+    assert_eq!((played.end.clone(), played.text().trim()), (Ok(()), "It came."), "{:?}", played.events);
     agent.handle.close().await;
 }
 

@@ -543,6 +543,31 @@ fn output_is_kept_in_order_with_its_place_in_the_stream() {
 }
 
 #[test]
+fn a_call_that_is_told_again_before_its_end_is_the_same_one_and_better_known() {
+    on_each(|bench| {
+        let first = bench.send(plain("m1", 1));
+        let turn = first.begun.unwrap().turn;
+        let call = |arguments: &str| Output::ToolCall {
+            call: "c".into(),
+            name: "ls".into(),
+            arguments: arguments.into(),
+        };
+        let result = Output::ToolResult { call: "c".into(), ok: true, output: "two files".into() };
+        bench.step(|t| t.append_turn(turn, &[call("List")], at(2))).unwrap();
+        bench.step(|t| t.append_turn(turn, &[call("ls -l"), result.clone(), call("ls -a")], at(3))).unwrap();
+        let entries = bench.ask(|q| q.conversation(&first.session, None, 10)).entries;
+        let calls: Vec<(&str, bool)> = entries
+            .iter()
+            .filter_map(|entry| match &entry.body {
+                Body::Tool { arguments, result, .. } => Some((arguments.as_str(), result.is_some())),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(calls, [("ls -l", true), ("ls -a", false)]);
+    });
+}
+
+#[test]
 fn a_turn_has_one_plan_in_the_place_of_its_first_and_it_is_told_while_it_runs_however_long_it_gets() {
     on_each(|bench| {
         let first = bench.send(plain("m1", 1));

@@ -1141,7 +1141,16 @@ impl Model {
                         arguments: arguments.clone(),
                         result: None,
                     };
-                    self.entry(&session, id, at, body);
+                    let is_open = |entry: &&mut Entry| {
+                        let of_call = matches!(&entry.body, Body::Tool { call: open, result: None, .. } if open == call);
+                        entry.turn == id && of_call
+                    };
+                    match self.entries.iter_mut().find(is_open) {
+                        Some(known) => known.body = body,
+                        None => {
+                            self.entry(&session, id, at, body);
+                        }
+                    }
                     let kind = EventKind::ToolCalled { turn: id, name: name.clone(), call: call.clone() };
                     self.tell(Some(&session), kind, at);
                 }

@@ -114,10 +114,10 @@ fn output() -> impl Strategy<Value = Vec<Output>> {
     let part = prop_oneof![
         4 => words.clone().prop_map(|text| Output::Text { text }),
         2 => words.clone().prop_map(|text| Output::Reasoning { text }),
-        1 => (0..2_u8).prop_map(|n| Output::ToolCall {
+        1 => (0..2_u8, words.clone()).prop_map(|(n, arguments)| Output::ToolCall {
             call: format!("c{n}"),
             name: "ls".to_owned(),
-            arguments: "{}".to_owned(),
+            arguments,
         }),
         1 => (0..3_usize).prop_map(|done| {
             let status = |n| if n < done { PlanStatus::Completed } else { PlanStatus::Pending };

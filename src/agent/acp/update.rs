@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::schema::{
     self, ContentBlock, EmbeddedResourceResource, PlanEntryStatus, SessionId, SessionNotification,
-    SessionUpdate, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
-    UsageUpdate,
+    SessionUpdate, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate,
+    ToolCallUpdateFields, ToolKind, UsageUpdate,
 };
 use crate::agent::tools::bounded;
 use crate::agent::{AgentEvent, Doing};
@@ -34,6 +34,7 @@ pub(super) fn read(mut params: Value) -> Result<Option<SessionNotification>, Str
     match &*kind {
         "plan" => keep_each_entry(&mut params),
         "usage_update" => keep_the_cost(&mut params),
+        "tool_call" => take_as_begun(&mut params),
         _ => {}
     }
     fill_in(&mut params, "sessionId", &NO_SESSION.into());
@@ -58,6 +59,13 @@ fn fill_in(fields: &mut Value, name: &str, value: &Value) {
         && fields.get(name).is_none_or(Value::is_null)
     {
         fields.insert(name.to_owned(), value.clone());
+    }
+}
+
+/// A call of which its agent does not say how it stands: the next that it says may be the end.
+fn take_as_begun(params: &mut Value) {
+    if let Some(update) = params.get_mut("update") {
+        fill_in(update, "status", &"in_progress".into());
     }
 }
 
@@ -102,22 +110,40 @@ pub(super) struct Updates {
 struct Open {
     /// What is known of it.
     call: ToolCall,
-    /// Whether it was told. One whose input may not be whole yet waits: it does not act before another word of it.
-    told: bool,
+    /// The name and the arguments that were told of it.
+    told: Option<(String, String)>,
 }
 
 impl Open {
     fn new(id: ToolCallId) -> Self {
-        Self { call: ToolCall::new(id, ""), told: false }
+        Self { call: ToolCall::new(id, ""), told: None }
     }
 
-    /// The event that it is called, once.
+    /// Takes another word of it in; gives the event that it is called, where that is due. A call may act as soon as
+    /// its agent speaks of it: only one that is announced with an empty input, which is still being written, waits
+    /// for the next word. Told again is what is new with a step of it, not each piece of an input that is written.
+    fn hear(&mut self, fields: ToolCallUpdateFields) -> Option<AgentEvent> {
+        let announced = fields.status == Some(ToolCallStatus::Pending);
+        let before = self.step();
+        learn(&mut self.call, fields);
+        let waits =
+            self.told.is_some() || announced && self.call.raw_input.as_ref().is_some_and(is_unwritten);
+        if waits && self.step() == before { None } else { self.tell() }
+    }
+
+    /// How far it is: its status, and whether it has an input.
+    fn step(&self) -> (ToolCallStatus, bool) {
+        (self.call.status, has_input(&self.call))
+    }
+
+    /// The event that it is called, where that is not told or is known better now.
     fn tell(&mut self) -> Option<AgentEvent> {
-        if std::mem::replace(&mut self.told, true) {
+        let known = (tool_name(&self.call), arguments(&self.call));
+        if self.told.as_ref() == Some(&known) {
             return None;
         }
-        let (call, name) = (self.call.tool_call_id.to_string(), tool_name(&self.call));
-        Some(AgentEvent::ToolCall { call, name, arguments: arguments(&self.call) })
+        let (name, arguments) = self.told.insert(known).clone();
+        Some(AgentEvent::ToolCall { call: self.call.tool_call_id.to_string(), name, arguments })
     }
 }
 
@@ -168,19 +194,21 @@ impl Updates {
         self.cost.take()
     }
 
-    /// A call that is asked about, as it is known. It is whole.
+    /// A call that is asked about, as it is known. It is whole; the question may say less of it than was told.
     pub(super) fn asked(&mut self, update: ToolCallUpdate) -> (ToolCall, Vec<AgentEvent>) {
         match self.open.get_mut(&update.tool_call_id.0) {
             None => (known(None, update), Vec::new()),
             Some(open) => {
-                open.call.update(update.fields);
-                let events = open.tell().into_iter().collect();
-                (open.call.clone(), events)
+                let asked = known(Some(open.call.clone()), update);
+                if !has_input(&open.call) {
+                    open.call = asked.clone();
+                }
+                (asked, open.tell().into_iter().collect())
             }
         }
     }
 
-    /// The calls that never got further than their announcement.
+    /// The calls that never got further than their announcement, and what is known better of others.
     pub(super) fn announced(&mut self) -> Vec<AgentEvent> {
         self.open.values_mut().filter_map(Open::tell).collect()
     }
@@ -196,7 +224,7 @@ impl Updates {
         open.map(end).collect()
     }
 
-    /// A call is told once, and its end once, whichever update comes first.
+    /// A call is told with its first word, and its end once, whichever update comes first.
     fn tool(&mut self, mut update: ToolCallUpdate) -> Vec<AgentEvent> {
         let id = update.tool_call_id.clone();
         if self.ended.contains(&id) {
@@ -206,16 +234,12 @@ impl Updates {
         let raw = update.fields.raw_output.take();
         let says = update.fields.content.as_ref().is_some_and(|content| !content.is_empty());
         let open = self.open.entry(Arc::clone(&id.0)).or_insert_with(|| Open::new(id.clone()));
-        open.call.update(update.fields);
-        let mut events = Vec::new();
-        if status != Some(ToolCallStatus::Pending) {
-            events.extend(open.tell());
-        }
+        let mut events = Vec::from_iter(open.hear(update.fields));
         let ok = match status {
             Some(ToolCallStatus::Completed) => true,
             Some(ToolCallStatus::Failed) => false,
             _ => {
-                if open.told && says {
+                if says {
                     self.doing.clear();
                     self.doing.write(&self.secrets.hide(shown(&open.call.content)));
                 }
@@ -251,8 +275,16 @@ fn planned(plan: &schema::Plan) -> Plan {
 /// What is known of a call, with what an update says anew.
 pub(super) fn known(before: Option<ToolCall>, update: ToolCallUpdate) -> ToolCall {
     let mut call = before.unwrap_or_else(|| ToolCall::new(update.tool_call_id, ""));
-    call.update(update.fields);
+    learn(&mut call, update.fields);
     call
+}
+
+/// Takes in what is said anew of a call. An empty input takes nothing back.
+fn learn(call: &mut ToolCall, mut fields: ToolCallUpdateFields) {
+    if has_input(call) && fields.raw_input.as_ref().is_some_and(is_unwritten) {
+        fields.raw_input = None;
+    }
+    call.update(fields);
 }
 
 /// What a tool call is called: by its own name, else by its kind.
@@ -268,9 +300,21 @@ pub(super) fn tool_name(call: &ToolCall) -> String {
 /// What a tool is called with: its input, else its title.
 fn arguments(call: &ToolCall) -> String {
     match &call.raw_input {
-        Some(input @ Value::Object(fields)) if !fields.is_empty() => input.to_string(),
-        Some(Value::String(input)) if !input.is_empty() => input.clone(),
+        Some(Value::String(input)) if has_input(call) => input.clone(),
+        Some(input) if has_input(call) => input.to_string(),
         _ => call.title.clone(),
+    }
+}
+
+fn is_unwritten(input: &Value) -> bool {
+    input.as_object().is_some_and(Map::is_empty)
+}
+
+fn has_input(call: &ToolCall) -> bool {
+    match &call.raw_input {
+        Some(Value::Object(fields)) => !fields.is_empty(),
+        Some(Value::String(input)) => !input.is_empty(),
+        _ => false,
     }
 }
 
@@ -381,6 +425,10 @@ mod tests {
         assert!(why.starts_with("usage_update can't be read"), "{why}");
     }
 
+    fn called(id: &str, arguments: &str) -> AgentEvent {
+        AgentEvent::ToolCall { call: id.into(), name: "execute".into(), arguments: arguments.into() }
+    }
+
     #[test]
     fn a_call_is_told_once_and_its_end_once() {
         let updates = &mut updates();
@@ -391,12 +439,10 @@ mod tests {
         };
         let begun =
             call("tool_call", json!({"title": "ls", "rawInput": {"command": "ls"}, "status": "pending"}));
-        let (call_id, name) = ("c".to_owned(), "execute".to_owned());
-        let arguments = r#"{"command":"ls"}"#.to_owned();
-        assert_eq!(take(updates, begun), [], "its input may not be whole");
+        let told = called("c", r#"{"command":"ls"}"#);
+        assert_eq!((take(updates, begun.clone()), take(updates, begun)), (vec![told], vec![]));
         let runs = call("tool_call_update", json!({"status": "in_progress"}));
-        let told = AgentEvent::ToolCall { call: call_id, name, arguments };
-        assert_eq!((take(updates, runs.clone()), take(updates, runs)), (vec![told], vec![]));
+        assert_eq!(take(updates, runs), []);
         let shown = json!([{"type": "content", "content": {"type": "text", "text": "a.txt"}},
             {"type": "diff", "path": "/a", "newText": "new"}]);
         let done = call("tool_call_update", json!({"status": "completed", "content": shown}));
@@ -419,24 +465,74 @@ mod tests {
         assert_eq!(take(&mut updates(), update), expected);
     }
 
+    fn begins(id: &str, more: Value) -> Value {
+        let mut call =
+            json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "bash", "kind": "execute"});
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call
+    }
+
+    fn goes_on(id: &str, more: Value) -> Value {
+        let mut update = begins(id, more);
+        update.as_object_mut().unwrap().insert("sessionUpdate".to_owned(), "tool_call_update".into());
+        update
+    }
+
     #[test]
-    fn a_call_is_told_with_its_whole_input_once_it_acts_is_asked_about_or_is_left() {
-        let pending = |id: &str| {
-            json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "bash", "kind": "execute",
-                "status": "pending", "rawInput": {"cwd": "/"}})
+    fn a_call_is_told_as_soon_as_it_may_act() {
+        let at_once = [
+            (json!({}), "bash"),
+            (json!({"status": null, "rawInput": {}}), "bash"),
+            (json!({"status": "pending"}), "bash"),
+            (json!({"status": "pending", "rawInput": {"command": "ls"}}), r#"{"command":"ls"}"#),
+            (json!({"status": "in_progress", "rawInput": {}}), "bash"),
+        ];
+        for (how, arguments) in at_once {
+            assert_eq!(take(&mut updates(), begins("c", how.clone())), [called("c", arguments)], "{how}");
+        }
+        let unwritten = begins("c", json!({"status": "pending", "rawInput": {}}));
+        let next = [
+            (json!({}), "bash"),
+            (json!({"rawInput": {"command": "ls"}}), r#"{"command":"ls"}"#),
+            (json!({"status": "in_progress"}), "bash"),
+        ];
+        for (how, arguments) in next {
+            let updates = &mut updates();
+            assert_eq!([take(updates, unwritten.clone()), take(updates, unwritten.clone())], [[], []]);
+            assert_eq!(take(updates, goes_on("c", how.clone())), [called("c", arguments)], "{how}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_later_of_a_call_is_told_with_its_next_step() {
+        let told = |updates: &mut Updates, title: &str, more: Value| {
+            let mut update = goes_on("c", more);
+            update.as_object_mut().unwrap().insert("title".to_owned(), title.into());
+            take(updates, update)
         };
-        let told = |id: &str, arguments: &str| AgentEvent::ToolCall {
-            call: id.into(),
-            name: "execute".into(),
-            arguments: arguments.into(),
-        };
+        let updates = &mut updates();
+        assert_eq!(take(updates, begins("c", json!({"status": "pending"}))), [called("c", "bash")]);
+        assert_eq!(told(updates, "l", json!({})), [], "it is still being written");
+        assert_eq!(told(updates, "ls", json!({"status": "in_progress"})), [called("c", "ls")]);
+        let input = json!({"rawInput": {"command": "ls"}});
+        assert_eq!(told(updates, "ls", input), [called("c", r#"{"command":"ls"}"#)]);
+        let whole = json!({"rawInput": {"command": "ls -l"}});
+        assert_eq!(told(updates, "ls", whole), []);
+        let end = told(updates, "Listed", json!({"status": "completed"}));
+        assert_eq!(end[0], called("c", r#"{"command":"ls -l"}"#));
+        assert!(matches!(&end[1..], [AgentEvent::ToolResult { ok: true, .. }]), "{end:?}");
+    }
+
+    #[test]
+    fn a_call_is_told_with_its_whole_input_where_it_is_asked_about_or_is_left() {
+        let pending = |id: &str| begins(id, json!({"status": "pending", "rawInput": {}}));
         let updates = &mut updates();
         assert_eq!([take(updates, pending("a")), take(updates, pending("b"))], [[], []]);
         let question = json!({"toolCallId": "a", "kind": null, "rawInput": {"command": "ls"}});
-        assert_eq!(asked(updates, question.clone()), [told("a", r#"{"command":"ls"}"#)]);
+        assert_eq!(asked(updates, question.clone()), [called("a", r#"{"command":"ls"}"#)]);
         assert_eq!(asked(updates, question), []);
         assert_eq!(asked(updates, json!({"toolCallId": "another"})), []);
-        assert_eq!(updates.announced(), [told("b", r#"{"cwd":"/"}"#)]);
+        assert_eq!(updates.announced(), [called("b", "bash")]);
         assert_eq!(updates.announced(), []);
         let whole = updates.asked(serde_json::from_value(json!({"toolCallId": "b"})).unwrap()).0;
         assert_eq!(
@@ -444,6 +540,21 @@ mod tests {
             (ToolKind::Execute, "bash"),
             "an update says what is new"
         );
+    }
+
+    #[test]
+    fn a_question_that_says_less_than_its_call_takes_nothing_back() {
+        let updates = &mut updates();
+        let input = json!({"command": "ls", "cwd": "/"});
+        let call = begins("c", json!({"status": "in_progress", "rawInput": input}));
+        assert_eq!(take(updates, call), [called("c", &input.to_string())]);
+        for (less, whole) in [(json!({}), input), (json!({"command": "ls"}), json!({"command": "ls"}))] {
+            let question = json!({"toolCallId": "c", "status": "pending", "rawInput": less});
+            let (asked, events) = updates.asked(serde_json::from_value(question).unwrap());
+            assert_eq!((asked.raw_input, events), (Some(whole), vec![]));
+        }
+        let end = take(updates, goes_on("c", json!({"status": "completed"})));
+        assert!(matches!(&end[..], [AgentEvent::ToolResult { ok: true, .. }]), "{end:?}");
     }
 
     fn shows(text: &str, status: &str) -> Value {
@@ -469,10 +580,8 @@ mod tests {
             end.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             end
         };
-        take(updates, shows("waits", "pending"));
-        assert_eq!(*seen.borrow(), "", "it has not begun");
-        for text in ["a", "a b"] {
-            take(updates, shows(text, "in_progress"));
+        for (text, status) in [("$ ls", "pending"), ("a", "in_progress"), ("a b", "in_progress")] {
+            take(updates, shows(text, status));
             assert_eq!(*seen.borrow(), text);
         }
         assert_eq!(result(take(updates, end(json!({})))), (true, "a b".to_owned()));

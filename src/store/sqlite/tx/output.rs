@@ -57,15 +57,7 @@ impl Tx<'_> {
                 }
                 Output::Plan(plan) => self.keep_plan(standing, turn, plan, at)?,
                 Output::ToolCall { call, name, arguments } => {
-                    let row = NewRow {
-                        call: Some(call),
-                        tool: Some(name),
-                        arguments: Some(arguments),
-                        ..NewRow::of(turn, "tool", at)
-                    };
-                    self.add_message(standing, &row)?;
-                    let kind = EventKind::ToolCalled { turn, name: name.clone(), call: call.clone() };
-                    self.tell_of(standing, kind, at)?;
+                    self.keep_call(standing, turn, call, name, arguments, at)?;
                 }
                 Output::ToolResult { call, ok, output } => {
                     self.keep_result(standing, turn, call, *ok, output, at)?;
@@ -195,6 +187,35 @@ impl Tx<'_> {
         }
         let line = plan.words(TurnState::Running, ", ");
         self.tell_of(standing, EventKind::Planned { turn, line }, at).map(|_| ())
+    }
+
+    /// A call that is told again before its end is the same one, and better known now.
+    fn keep_call(
+        &mut self,
+        standing: &mut Standing,
+        turn: TurnId,
+        call: &str,
+        name: &str,
+        arguments: &str,
+        at: Time,
+    ) -> Result<()> {
+        let known = self.execute(
+            "UPDATE messages SET tool = ?3, arguments = ?4 WHERE id = (
+                 SELECT id FROM messages
+                 WHERE turn = ?1 AND role = 'tool' AND call = ?2 AND result_at IS NULL)",
+            (turn, call, name, arguments),
+        )?;
+        if known == 0 {
+            let row = NewRow {
+                call: Some(call),
+                tool: Some(name),
+                arguments: Some(arguments),
+                ..NewRow::of(turn, "tool", at)
+            };
+            self.add_message(standing, &row)?;
+        }
+        let kind = EventKind::ToolCalled { turn, name: name.to_owned(), call: call.to_owned() };
+        self.tell_of(standing, kind, at).map(|_| ())
     }
 
     fn keep_result(
