@@ -209,7 +209,9 @@ impl<'a> Work<'a> {
         let (mut context, backend) = (prepared.context.clone(), Arc::clone(&prepared.backend));
         let Begun { session, turn, .. } = self.begun;
         let mut loan = self.shared.handles.lend(session, *turn, &prepared.agent, &*backend);
-        let mut ran = self.run_by(loan.take(), prepared).await;
+        let kept = loan.take();
+        let was_kept = kept.is_some();
+        let mut ran = self.run_by(kept, prepared).await;
         let mut restarts = 0;
         let mut outcome = handles::outcome(&ran.ending, self.acted(), self.cause);
         match handles::next(&ran.ending, self.acted(), self.cause) {
@@ -220,8 +222,9 @@ impl<'a> Work<'a> {
                     Ok(prepared) => prepared,
                     Err(failed) => return failed,
                 };
-                // Its own session may be what broke it.
-                prepared.context.agent_session = None;
+                // Its own session may be what broke a handle that had just taken it up, and not one that was kept.
+                let known = self.recorder.agent_session.clone().or(prepared.context.agent_session);
+                prepared.context.agent_session = known.filter(|_| was_kept);
                 ran = self.run_by(None, prepared).await;
                 restarts = ran.had.restarts();
                 outcome = handles::outcome(&ran.ending, self.acted(), self.cause);

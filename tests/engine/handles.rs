@@ -152,6 +152,32 @@ async fn what_the_agents_own_session_has_cost_within_a_turn_is_kept_in_one_step_
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_agents_own_session_is_given_to_what_replaces_a_handle_that_died_between_turns_unless_it_breaks_that_too()
+ {
+    let kept = AgentSession::new("one", "s1");
+    let mut world = world().await;
+    world.send("s", "one").await;
+    let turn = world.turn_for("one").await;
+    turn.emit(AgentEvent::Session(kept.clone())).await;
+    turn.answer("ok").await;
+    world.turn_ended().await;
+    world.send("s", "two").await;
+    world.turn_for("two").await.break_off("it has ended");
+    let again = world.turn_for("two").await;
+    assert_eq!((again.handle, &again.agent_session), (2, &Some(kept.clone())));
+    again.break_off("its session can't be read");
+    assert!(matches!(outcome(&mut world).await, Outcome::Failed { .. }));
+    world.send("s", "three").await;
+    let third = world.turn_for("three").await;
+    assert_eq!(third.agent_session, Some(kept), "it is tried once more");
+    third.break_off("its session can't be read");
+    let anew = world.turn_for("three").await;
+    assert_eq!(anew.agent_session, None);
+    anew.answer("ok").await;
+    assert_eq!(outcome(&mut world).await, Outcome::Done);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_agents_own_session_is_given_to_the_handle_behind_the_one_that_died_in_the_turn_that_began_it() {
     let kept = AgentSession::new("one", "s1");
     let mut world = world().await;
