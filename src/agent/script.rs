@@ -1,6 +1,6 @@
 //! The script of a scheduled task: a program in `scripts/` that runs by itself, without an agent.
 //!
-//! It leads its own process group and nothing of that group outlives it: not on success, not on a
+//! It leads its own process group and nothing that it started outlives it: not on success, not on a
 //! stop, not when the future is dropped. What outlives the engine is found by the marks in its
 //! environment ([`super::end_marked`]).
 
@@ -16,6 +16,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::program::group::ProcessGroup;
+use super::program::rest::Rest;
 use super::program::{PIECE_BYTES, bad_end, environment, read, read_tail};
 use crate::config::{Keys, Secrets};
 
@@ -97,8 +98,10 @@ pub async fn run_script(
             command
         }
     };
+    let rest = Rest::new();
     environment::hide_secrets(&mut command, &call.keys.variables);
     command
+        .envs([rest.mark()])
         .envs(call.variables.iter().map(|(name, value)| (*name, value)))
         .current_dir(&call.workdir)
         .stdin(Stdio::null())
@@ -123,11 +126,13 @@ pub async fn run_script(
         () = stop.cancelled() => ScriptError::Stopped,
         () = sleep(call.limit) => ScriptError::TooSlow { limit: call.limit },
         (status, output, complaint) = &mut work => {
+            rest.end().await;
             let secrets = Secrets::read_aside(call.keys.clone()).await;
             return judge(status, output.told(&secrets), &complaint.last_lines());
         }
     };
     group.stop(work).await;
+    rest.end().await;
     Err(stopped)
 }
 

@@ -12,7 +12,7 @@ use switchboard::config::{BackendKind, Keys};
 use tokio::sync::Notify;
 
 use crate::executable::write_program;
-use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, lives, real, session};
+use crate::stage::{CANARY, Call, Played, SECRETS, assert_gone, build, config, ended, lives, real, session};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -236,14 +236,12 @@ async fn escaped_process() {
     let escaped = folder.path().join("pid");
     let pid = escaped.display();
     let script = format!(
-        "setsid sh -c 'echo $$ > {pid}; exec sleep 100' & until [ -s {pid} ]; do sleep 0.01; done; echo done"
+        "setsid sh -c 'echo $$ > {pid}; sleep 100; true' & until [ -s {pid} ]; do sleep 0.01; done; echo done"
     );
     let played = run(&script).await;
-    // It is ours to clean up: nobody else knows of it.
-    let pid = fs::read_to_string(&escaped).unwrap();
-    assert!(std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
     assert_eq!(played.end, Ok(()));
     assert_eq!(played.text(), "done\n");
+    ended(fs::read_to_string(&escaped).unwrap().trim()).await;
 }
 
 async fn unheard() {

@@ -15,6 +15,7 @@ mod command;
 mod context;
 #[path = "../support/executable.rs"]
 mod executable;
+mod leavers;
 mod openai;
 mod peers;
 mod practice;
@@ -32,6 +33,7 @@ fn main() {
     let tests = [
         practice::tests(),
         command::tests(),
+        leavers::tests(),
         openai::tests(),
         context::tests(),
         tools::tests(),

@@ -341,6 +341,13 @@ pub async fn assert_gone(played: &Played) {
     }
 }
 
+/// Waits until no process of the group lives, whoever is to reap it.
+pub async fn ended(group: &str) {
+    while lives(group) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// Whether a process of the group lives; one that only waits to be reaped does not.
 pub fn lives(group: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {

@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 use tokio::process::Child;
 
 use crate::agent::program::launch::Program;
+use crate::agent::program::rest::Rest;
 use crate::agent::{AgentError, SessionContext, process};
 use crate::domain::history::Step;
 use crate::domain::id::TurnId;
@@ -23,6 +24,8 @@ const MODEL: &str = "SWITCHBOARD_MODEL";
 /// A program that runs, with the file it may read.
 pub(super) struct Running {
     pub(super) child: Child,
+    /// What leaves its process group.
+    pub(super) rest: Rest,
     /// Deleted when the turn ends.
     _history: Option<NamedTempFile>,
 }
@@ -44,8 +47,10 @@ pub(super) async fn start(
     };
     let arguments = program.arguments.iter().map(|argument| with_history(argument, history.as_ref()));
     let model = session.model.iter().map(|model| (MODEL, model.clone()));
-    let child = program.start(arguments, process::place(&session.id, turn).into_iter().chain(model))?;
-    Ok(Running { child, _history: history })
+    let rest = Rest::new();
+    let variables = process::place(&session.id, turn).into_iter().chain(model).chain([rest.mark()]);
+    let child = program.start(arguments, variables)?;
+    Ok(Running { child, rest, _history: history })
 }
 
 /// Writes the history to a file that only this user can read. Where the engine dies before the turn ends, the

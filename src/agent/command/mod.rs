@@ -3,7 +3,7 @@
 //! The message comes on its standard input, its standard output is the answer, and the last lines
 //! of its standard error say why it failed. `SWITCHBOARD_SESSION` and `SWITCHBOARD_TURN` tell it
 //! where it is, `SWITCHBOARD_MODEL` the model that a scheduled task asks for; `{history}` in an argument becomes the path of a JSON file with what was said
-//! before. It leads its own process group and nothing of that group outlives the turn: not on
+//! before. It leads its own process group and nothing that it started outlives the turn: not on
 //! success, not on a stop, not when the future is dropped.
 
 mod invocation;
@@ -126,7 +126,7 @@ impl CommandHandle {
         }
         let Self { program, session, run_folder, .. } = self;
         let mut running = invocation::start(program, session, turn.id, turn.history, run_folder).await?;
-        let child = &mut running.child;
+        let (child, rest) = (&mut running.child, running.rest);
         let (pid, group) = (child.id(), ProcessGroup::led_by(child));
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let ended = CancellationToken::new();
@@ -150,9 +150,13 @@ impl CommandHandle {
             () = cancel.cancelled() => AgentError::Cancelled,
             () = output.closed() => AgentError::Cancelled,
             () = sleep(self.timeout) => self.too_slow(),
-            ending = &mut work => return self.judge(&ending?),
+            ending = &mut work => {
+                rest.end().await;
+                return self.judge(&ending?);
+            }
         };
         group.stop(work).await;
+        rest.end().await;
         Err(stopped)
     }
 

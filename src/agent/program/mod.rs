@@ -3,6 +3,7 @@
 pub(super) mod environment;
 pub(super) mod group;
 pub(super) mod launch;
+pub(super) mod rest;
 pub(super) mod tail;
 
 use std::io;

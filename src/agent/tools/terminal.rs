@@ -18,10 +18,11 @@ use tokio_util::sync::CancellationToken;
 use super::output::Window;
 use super::tool::{Does, Kind, Need, Parameter, Tool};
 use super::{ToolError, typed};
-use crate::agent::process::{end_marked, place};
+use crate::agent::process::place;
 use crate::agent::program::environment::hide_secrets;
 use crate::agent::program::group::ProcessGroup;
 use crate::agent::program::launch::{GO, SHELL};
+use crate::agent::program::rest::Rest;
 use crate::agent::program::{PIECE_BYTES, bad_end, read};
 use crate::agent::utf8::LossyDecoder;
 use crate::agent::{Doing, SessionContext, Turn};
@@ -30,8 +31,6 @@ use crate::config::{Stream, ToolName};
 /// What holds a command until its process is kept: it ends where no line comes. The command's own input
 /// is empty, and what it says on standard error stands where it was said.
 const WAIT: &str = "read -r go && exec /bin/sh -c \"$1\" </dev/null 2>&1";
-/// Marks all that a call starts.
-const CALL: &str = "SWITCHBOARD_CALL";
 
 pub(super) const TOOL: Tool = Tool {
     name: ToolName::Terminal,
@@ -103,11 +102,10 @@ impl Terminal {
         session: &SessionContext,
         turn: &Turn,
     ) -> Result<String, ToolError> {
-        let mark = format!("{:016x}", fastrand::u64(..));
-        let started = self.spawn(command, folder, session, turn, &mark);
+        let rest = Rest::new();
+        let started = self.spawn(command, folder, session, turn, &rest);
         let mut child = started.map_err(|error| ToolError::NotStarted(error.to_string()))?;
         let group = ProcessGroup::led_by(&child);
-        let rest = Rest(Some(format!("{CALL}={mark}")));
         if let Some(pid) = child.id() {
             let kept = turn.engine.children.keep(pid, TOOL.name.word()).await;
             kept.map_err(|error| ToolError::NotStarted(error.to_string()))?;
@@ -128,14 +126,14 @@ impl Terminal {
         folder: &Path,
         session: &SessionContext,
         turn: &Turn,
-        mark: &str,
+        rest: &Rest,
     ) -> std::io::Result<Child> {
         let mut shell = process::Command::new(SHELL);
         hide_secrets(&mut shell, &self.key_variables);
         shell
             .args(["-c", WAIT, SHELL, command])
             .envs(place(&session.id, turn.id))
-            .env(CALL, mark)
+            .envs([rest.mark()])
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -176,27 +174,6 @@ impl Terminal {
                 None => Ok(output),
                 Some(how) => Err(ToolError::Ended { how, output: said_so_far(&output) }),
             },
-        }
-    }
-}
-
-/// Ends what a call left behind; also where its turn is stopped in the middle of it.
-struct Rest(Option<String>);
-
-impl Rest {
-    /// Looks at every process, away from the threads that must not wait.
-    async fn end(mut self) {
-        if let Some(mark) = self.0.take() {
-            let _ = tokio::task::spawn_blocking(move || end_marked(&[mark])).await;
-        }
-    }
-}
-
-impl Drop for Rest {
-    fn drop(&mut self) {
-        if let Some(mark) = self.0.take() {
-            // A turn that was stopped ends only when nothing of it is left.
-            end_marked(&[mark]);
         }
     }
 }
