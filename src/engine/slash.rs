@@ -79,11 +79,11 @@ pub(super) async fn carry_out(
             (reply, _) => Ok(reply),
         },
         Slash::ShowBusy => {
-            let row = live(shared, &key).await?;
-            Ok(done(&texts::busy(&row, shared.settings.queue.busy_mode)))
+            let set = find(shared, &key).await?.and_then(|row| row.session.busy_mode);
+            Ok(done(&texts::busy(set, shared.settings.queue.busy_mode)))
         }
         Slash::Busy(mode) => {
-            let session = live(shared, &key).await?.session.id;
+            let session = live_or_new(shared, &key).await?.session.id;
             write(shared, move |store| store.set_busy_mode(&session, mode, at)).await?;
             let default = shared.settings.queue.busy_mode;
             Ok(done(&match mode {
@@ -92,16 +92,19 @@ pub(super) async fn carry_out(
             }))
         }
         Slash::ShowAgent => {
-            let row = live(shared, &key).await?;
-            let roster = shared.status().agents;
-            Ok(done(&format!("agent {}; {}", texts::agent(&row, &roster), roster.there_are())))
+            let (row, roster) = (find(shared, &key).await?, shared.status().agents);
+            let agent = match &row {
+                Some(row) => texts::agent(row, &roster),
+                None => roster.label(&roster.agent_of(&key, None, None)),
+            };
+            Ok(done(&format!("agent {agent}; {}", roster.there_are())))
         }
         Slash::Agent(agent) => {
-            let row = live(shared, &key).await?;
             let roster = shared.status().agents;
             if let Some(name) = &agent {
                 roster.find(name).map_err(|unknown| Refusal::NothingTo(unknown.to_string()))?;
             }
+            let row = live_or_new(shared, &key).await?;
             let next = roster.agent_of(&key, None, agent.as_ref());
             let words = texts::agent_chosen(&row, &roster.label(&next));
             let session = row.session.id;
@@ -109,17 +112,20 @@ pub(super) async fn carry_out(
             Ok(done(&words))
         }
         Slash::ShowModel => {
-            let row = live(shared, &key).await?;
-            Ok(done(&format!("model {}", texts::model(&row))))
+            let row = find(shared, &key).await?;
+            Ok(done(&format!("model {}", texts::model(row.as_ref().map(|row| &row.session)))))
         }
         Slash::Model(model) => {
-            let session = live(shared, &key).await?.session;
-            let agent = session.next_agent(&shared.status().agents);
+            let roster = shared.status().agents;
+            let agent = match find(shared, &key).await? {
+                Some(row) => row.session.next_agent(&roster),
+                None => roster.agent_of(&key, None, None),
+            };
             let refused = shared.agents.get(&agent).and_then(|backend| backend.refuses_models());
             if let Some(why) = refused.filter(|_| model.is_some()) {
                 return Err(Refusal::NothingTo(why));
             }
-            let session = session.id;
+            let session = live_or_new(shared, &key).await?.session.id;
             let words = match &model {
                 Some(name) => format!("from the next turn on this session asks for the model {name}"),
                 None => "from the next turn on this session asks for the model of the settings".to_owned(),
@@ -272,7 +278,7 @@ fn candidates(found: &[SessionId]) -> Vec<String> {
 
 async fn set_title(shared: &Arc<Shared>, key: &SessionKey, title: &str) -> Result<Reply, Refusal> {
     let title = clean_title(title)?;
-    let (at, session) = (shared.now(), live(shared, key).await?.session.id);
+    let (at, session) = (shared.now(), live_or_new(shared, key).await?.session.id);
     let words = format!("titled {title:?}");
     let before = write(shared, move |store| store.set_title(&session, &title, at)).await?;
     Ok(match before {
@@ -318,6 +324,12 @@ async fn show_processes(shared: &Arc<Shared>, key: &SessionKey) -> Result<Reply,
 /// The session that is live under a key; one that was never used is no session yet.
 async fn live(shared: &Arc<Shared>, key: &SessionKey) -> Result<SessionRow, Refusal> {
     find(shared, key).await?.ok_or_else(|| Refusal::NoSuchSession(key.to_string()))
+}
+
+/// The session that is live under a key; what is set for one that was never used makes it, as its first message would.
+async fn live_or_new(shared: &Arc<Shared>, key: &SessionKey) -> Result<SessionRow, Refusal> {
+    shared.store.get_or_open(key, shared.fresh_session(), shared.now()).await.map_err(refusal)?;
+    live(shared, key).await
 }
 
 async fn find(shared: &Arc<Shared>, key: &SessionKey) -> Result<Option<SessionRow>, Refusal> {

@@ -54,9 +54,9 @@ pub(super) fn status(
         ("next", waiting(row)),
         ("background", background(&row.background)),
         ("reset", reset.to_owned()),
-        ("busy mode", busy(row, engine.busy_mode)),
+        ("busy mode", busy(session.busy_mode, engine.busy_mode)),
         ("agent", agent(row, &engine.agents)),
-        ("model", model(row)),
+        ("model", model(Some(session))),
         ("handle", session.runtime.words(clock)),
         ("key", session.key.to_string()),
         ("id", session.id.to_string()),
@@ -219,8 +219,8 @@ fn gate(engine: &EngineStatus, clock: Clock<'_>) -> String {
     }
 }
 
-pub(super) fn busy(row: &SessionRow, default: BusyMode) -> String {
-    match row.session.busy_mode {
+pub(super) fn busy(set: Option<BusyMode>, default: BusyMode) -> String {
+    match set {
         Some(mode) => format!("{mode}, set for this session"),
         None => format!("{default} (default)"),
     }
@@ -249,13 +249,13 @@ pub(super) fn agent_chosen(row: &SessionRow, label: &str) -> String {
     format!("{when} answered by {label}{model}")
 }
 
-/// The model that a session asks for, and the one that answered last.
-pub(super) fn model(row: &SessionRow) -> String {
-    let chosen = match &row.session.chosen_model {
+/// The model that a session asks for, if there is one, and the one that answered last.
+pub(super) fn model(session: Option<&Session>) -> String {
+    let chosen = match session.and_then(|session| session.chosen_model.as_ref()) {
         Some(name) => format!("{name}, chosen for this session"),
         None => "of the settings".to_owned(),
     };
-    match &row.session.model {
+    match session.and_then(|session| session.model.as_ref()) {
         Some(last) => format!("{chosen}; the last answer came from {last}"),
         None => chosen,
     }

@@ -5,7 +5,7 @@ use switchboard::domain::api::Command;
 use switchboard::domain::conversation;
 use switchboard::domain::cron::{Definition, ExecutionState};
 use switchboard::domain::event::EventKind;
-use switchboard::domain::queue::{Intent, Source};
+use switchboard::domain::queue::{BusyMode, Intent, Source};
 use switchboard::domain::turn::Outcome;
 
 use crate::cron::{job, world_with};
@@ -54,6 +54,28 @@ async fn a_session_chooses_its_agent_from_the_next_turn_on_until_a_reset() {
     world.type_into("s", "/new!").await.unwrap();
     world.send("s", "four").await;
     world.turn_for("four").await.answer("ok").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_set_before_the_first_message_makes_the_session_and_holds_for_its_first_turn() {
+    let (setup, coder) = with_coder();
+    let mut world = World::new(setup).await;
+    assert_eq!(done(&world, "/agent").await, "agent scripted agent; there are coder, default");
+    assert_eq!(done(&world, "/model").await, "model of the settings");
+    assert!(done(&world, "/busy").await.ends_with("(default)"));
+    assert!(world.type_into("s", "/agent codr").await.is_err());
+    assert_eq!(world.overview().await.sessions, 0, "nothing was set yet");
+    for set in ["/agent coder", "/model large", "/busy queue", "/title work"] {
+        done(&world, set).await;
+    }
+    world.send("s", "one").await;
+    let turn = coder.next_turn().await;
+    assert_eq!(turn.model.as_deref(), Some("large"));
+    let session = world.row("s").await.session;
+    assert_eq!((session.busy_mode, session.title.as_deref()), (Some(BusyMode::Queue), Some("work")));
+    assert_eq!(world.overview().await.sessions, 1);
+    turn.answer("ok").await;
+    world.turn_ended().await;
 }
 
 #[tokio::test(start_paused = true)]
