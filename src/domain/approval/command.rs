@@ -1,7 +1,7 @@
 //! Shell commands, as far as it must be known whether one is a single simple command. Where there is
 //! doubt it is not.
 
-use super::programs::{BY_SUBCOMMAND, OVERWRITE, RUN_OTHERS, name};
+use super::programs::{BY_SUBCOMMAND, FAR_OPTIONS, GROUPS, OVERWRITE, RUN_OTHERS, name};
 
 /// Why a command is not known to be a single simple one, or must be asked about each time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,13 +36,16 @@ pub enum NotSimple {
     /// What it does is not told by its first two words.
     #[error("its second word is an option, so how it begins does not tell what it does")]
     Option,
+    /// An option makes it do something else.
+    #[error("its option {0} writes or runs what its other words don't tell")]
+    FarOption(String),
     /// Its program does many things.
     #[error("all of {0} would be allowed")]
     NoSubcommand(String),
 }
 
-/// The beginning that `always` would allow: the program with its subcommand, or the program alone where its second
-/// word is neither a subcommand nor an option.
+/// The beginning that `always` would allow: the program with its subcommand, with the one behind it where the first
+/// names only a group, or the program alone where its second word is neither a subcommand nor an option.
 ///
 /// # Errors
 ///
@@ -54,29 +57,39 @@ pub fn prefix(command: &str) -> Result<String, NotSimple> {
     if !program.chars().all(plain) {
         return Err(NotSimple::Program);
     }
-    let name = name(program);
-    let second = words.get(1).copied();
-    let known = [Some(name.to_owned()), second.map(|second| format!("{name} {second}"))];
-    for known in known.into_iter().flatten() {
-        if RUN_OTHERS.contains(&known.as_str()) {
-            return Err(NotSimple::RunsOthers(known));
-        }
-        if OVERWRITE.contains(&known.as_str()) {
-            return Err(NotSimple::Overwrites(known));
-        }
+    let known = known(&words);
+    let listed_in = |list: &[&str]| known.iter().find(|known| list.contains(&known.as_str())).cloned();
+    if let Some(known) = listed_in(RUN_OTHERS) {
+        return Err(NotSimple::RunsOthers(known));
     }
-    match second {
-        Some(word) if word.trim_start_matches(['"', '\'']).starts_with('-') => Err(NotSimple::Option),
-        Some(subcommand) if is_subcommand(subcommand) => Ok(format!("{program} {subcommand}")),
-        _ if BY_SUBCOMMAND.contains(&name) => Err(NotSimple::NoSubcommand(name.to_owned())),
-        _ => Ok(program.to_owned()),
+    if let Some(known) = listed_in(OVERWRITE) {
+        return Err(NotSimple::Overwrites(known));
+    }
+    if words.get(1).is_some_and(|second| unquoted(second).starts_with('-')) {
+        return Err(NotSimple::Option);
+    }
+    if let Some(option) = far_option(&words, 1) {
+        return Err(NotSimple::FarOption(option.to_owned()));
+    }
+    let is_group = listed_in(GROUPS).is_some();
+    match (words.get(1).filter(|word| is_subcommand(word)), words.get(2).filter(|word| is_plain(word))) {
+        (Some(group), Some(subcommand)) if is_group => Ok(format!("{program} {group} {subcommand}")),
+        (Some(group), None) if is_group => Err(NotSimple::NoSubcommand(format!("{} {group}", name(program)))),
+        (Some(subcommand), _) => Ok(format!("{program} {subcommand}")),
+        (None, _) => match listed_in(BY_SUBCOMMAND) {
+            Some(known) => Err(NotSimple::NoSubcommand(known)),
+            None => Ok(program.to_owned()),
+        },
     }
 }
 
-/// Whether a command is a single simple one that begins with the words of `prefix`.
+/// Whether a command is a single simple one that begins with the words of `prefix`, and what comes behind them makes it
+/// do nothing else.
 pub fn begins_with(command: &str, prefix: &str) -> bool {
     match (words(command), words(prefix)) {
-        (Ok(command), Ok(prefix)) => !prefix.is_empty() && command.starts_with(&prefix),
+        (Ok(command), Ok(prefix)) => {
+            command.starts_with(&prefix) && far_option(&command, prefix.len()).is_none()
+        }
         _ => false,
     }
 }
@@ -102,6 +115,42 @@ fn words(command: &str) -> Result<Vec<&str>, NotSimple> {
     }
 }
 
+/// By what a command can be known: its program, and its program with the word behind it.
+fn known(words: &[&str]) -> Vec<String> {
+    let name = words.first().map(|program| name(program));
+    let with_second = name.zip(words.get(1)).map(|(name, second)| format!("{name} {second}"));
+    name.map(str::to_owned).into_iter().chain(with_second).collect()
+}
+
+/// The first of the words from one on that is an option of [`FAR_OPTIONS`].
+fn far_option<'a>(words: &[&'a str], from: usize) -> Option<&'a str> {
+    let known = known(words);
+    let listed = FAR_OPTIONS.iter().filter(|(of, _)| known.iter().any(|known| known == of));
+    let options: Vec<&str> = listed.flat_map(|(_, options)| *options).copied().collect();
+    words.iter().skip(from).copied().find(|word| options.iter().any(|option| is_option(word, option)))
+}
+
+/// Whether a word is an option, also where it is cut short (`--out`) or one letter among others (`-no`).
+fn is_option(word: &str, option: &str) -> bool {
+    let word = unquoted(word);
+    let given = word.split('=').next().unwrap_or_default();
+    match (given.strip_prefix("--"), given.strip_prefix('-')) {
+        (Some(long), _) => !long.is_empty() && option.starts_with(long),
+        (None, Some(short)) => short == option || (option.len() == 1 && short.contains(option)),
+        (None, None) => false,
+    }
+}
+
+fn unquoted(word: &str) -> String {
+    word.replace(['"', '\''], "")
+}
+
+/// A name of something that is done, also one that people gave: `build:web`.
+fn is_plain(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c))
+}
+
 fn is_subcommand(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_lowercase())
         && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
@@ -123,7 +172,18 @@ mod tests {
             ("./deploy.sh staging", "./deploy.sh staging"),
             ("cat Cargo.toml", "cat"),
             ("uptime", "uptime"),
-            ("npm run build", "npm run"),
+            ("npm run build", "npm run build"),
+            ("npm run build:web -- --watch", "npm run build:web"),
+            ("npm test", "npm test"),
+            ("/usr/bin/aws s3 ls x", "/usr/bin/aws s3 ls"),
+            ("gh pr create --fill", "gh pr create"),
+            ("git stash list", "git stash list"),
+            ("kubectl get pods", "kubectl get"),
+            ("kubectl rollout status x", "kubectl rollout status"),
+            ("git log -p -Sfoo", "git log"),
+            ("go test -v -count=1 ./x", "go test"),
+            ("rg foo --pretty", "rg foo"),
+            ("jq .", "jq"),
         ];
         for (command, expected) in offered {
             assert_eq!(prefix(command).as_deref(), Ok(expected), "{command}");
@@ -157,6 +217,21 @@ mod tests {
             ("git", NotSimple::NoSubcommand("git".to_owned())),
             ("git 'log'", NotSimple::NoSubcommand("git".to_owned())),
             ("pip3 ./package", NotSimple::NoSubcommand("pip".to_owned())),
+            ("gh", NotSimple::NoSubcommand("gh".to_owned())),
+            ("gh status", NotSimple::NoSubcommand("gh status".to_owned())),
+            ("npm run", NotSimple::NoSubcommand("npm run".to_owned())),
+            ("npm run 'x'", NotSimple::NoSubcommand("npm run".to_owned())),
+            ("git stash -u", NotSimple::NoSubcommand("git stash".to_owned())),
+            ("git log --output=x", NotSimple::FarOption("--output=x".to_owned())),
+            ("git diff --outp x", NotSimple::FarOption("--outp".to_owned())),
+            ("git log '--out'put=x", NotSimple::FarOption("'--out'put=x".to_owned())),
+            ("git grep foo -Oless", NotSimple::FarOption("-Oless".to_owned())),
+            ("git fetch --upload-pack=x", NotSimple::FarOption("--upload-pack=x".to_owned())),
+            ("go test -exec x", NotSimple::FarOption("-exec".to_owned())),
+            ("go vet --vettool=x", NotSimple::FarOption("--vettool=x".to_owned())),
+            ("man ls -P x", NotSimple::FarOption("-P".to_owned())),
+            ("rg foo --pre x", NotSimple::FarOption("--pre".to_owned())),
+            ("sort ./a -no b", NotSimple::FarOption("-no".to_owned())),
         ];
         for (command, why) in refused {
             assert_eq!(prefix(command), Err(why), "{command:?}");
@@ -185,6 +260,9 @@ mod tests {
             ("git config core.pager x", "git config"),
             ("/usr/bin/git bisect run x", "git bisect"),
             ("npm exec x", "npm exec"),
+            ("npm config set script-shell x", "npm config"),
+            ("gh api x", "gh api"),
+            ("gcloud compute ssh x", "gcloud"),
         ] {
             assert_eq!(prefix(command), Err(NotSimple::RunsOthers(known.to_owned())), "{command:?}");
         }
@@ -208,6 +286,14 @@ mod tests {
         assert!(!begins_with("git log; rm x", "git log"));
         assert!(!begins_with("git log", ""));
         assert!(!begins_with("A=1 git log", "git log"));
+    }
+
+    #[test]
+    fn what_is_allowed_covers_no_option_that_does_something_else_unless_it_says_so() {
+        assert!(begins_with("git log --oneline", "git log"));
+        assert!(!begins_with("git log --output=x", "git log"));
+        assert!(!begins_with("npm run build --script-shell=x", "npm run build"));
+        assert!(begins_with("git log --output=x -p", "git log --output=x"));
     }
 
     proptest! {
