@@ -25,7 +25,11 @@ fn hidden(
     let keys = variables.iter().filter(|(name, _)| is_key(name)).map(|(_, value)| value.clone());
     let keys = Secrets::of(keys.chain(known.tell()));
     let hidden = variables.iter().filter(|(name, value)| {
-        is_key(name) || may_be_secret(name) || holds_password(value) || keys.stand_in_text(value)
+        is_key(name)
+            || may_be_secret(name)
+            || holds_password(value)
+            || connects_with_secret(value)
+            || keys.stand_in_text(value)
     });
     hidden.map(|(name, _)| name.clone()).collect()
 }
@@ -37,11 +41,32 @@ fn holds_password(value: &str) -> bool {
     authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
 }
 
+/// Whether a value is a list of settings with a secret among them: `AccountName=me;AccountKey=x`.
+fn connects_with_secret(value: &str) -> bool {
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ');
+    let settings = value.split(';').map(str::trim).filter(|setting| !setting.is_empty());
+    let names: Option<Vec<&str>> = settings
+        .map(|setting| setting.split_once('=').map(|(name, _)| name.trim()).filter(|name| is_name(name)))
+        .collect();
+    names.is_some_and(|names| names.into_iter().any(|name| may_be_secret(OsStr::new(name))))
+}
+
 /// A part of a name that ends so is that of a secret: `OPENAI_API_KEY`, `PGPASSWORD`, `SESSION_COOKIES`.
-const ENDINGS: [&str; 9] =
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "BEARER", "COOKIE"];
+const ENDINGS: [&str; 11] = [
+    "AUTHORIZATION",
+    "SIGNATURE",
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "BEARER",
+    "COOKIE",
+];
 /// A part that is so much of one: `DB_PASS`, `GH_PAT`, `MYSQL_PWD`, `REDISCLI_AUTH`.
-const PARTS: [&str; 9] = ["PASS", "PAT", "PW", "PWD", "DSN", "AUTH", "CRED", "JWT", "PGPASS"];
+const PARTS: [&str; 10] = ["PASS", "PAT", "PIN", "PW", "PWD", "DSN", "AUTH", "CRED", "JWT", "PGPASS"];
 /// What programs need although it looks like one: a folder, and the place where an agent signs for who holds no key.
 const NEEDED: [&str; 2] = ["PWD", "SSH_AUTH_SOCK"];
 
@@ -92,6 +117,12 @@ mod tests {
             "AUTH",
             "DOCKER_AUTH_CONFIG",
             "SUPABASE_JWT",
+            "AUTHORIZATION",
+            "PROXY_AUTHORIZATION",
+            "COOKIE",
+            "JWT",
+            "PIN",
+            "TOKEN_PINS",
         ];
         for name in secret {
             assert!(may_be_secret(OsStr::new(name)), "{name} would be seen");
@@ -119,6 +150,8 @@ mod tests {
             "KUBECONFIG",
             "BYPASS",
             "PATTERN",
+            "PINENTRY_USER_DATA",
+            "SPIN",
             "XDG_DATA_DIRS",
         ] {
             assert!(!may_be_secret(OsStr::new(name)), "{name} would be missing");
@@ -144,6 +177,23 @@ mod tests {
         let known = Secrets::of(["sk-of-a-file".to_owned()]);
         let hidden = hidden(variables.into_iter(), &["WALRUS".to_owned()], &known);
         assert_eq!(hidden, ["WALRUS", "LLM", "HEADERS", "FROM_A_FILE"]);
+    }
+
+    #[test]
+    fn a_list_of_settings_with_a_secret_is_hidden_and_one_without_is_not() {
+        for with in [
+            "DefaultEndpointsProtocol=https;AccountName=me;AccountKey=x==;EndpointSuffix=core.windows.net",
+            "Server=tcp:x,1433; User ID=me; Password=p",
+            "Endpoint=sb://x/;SharedAccessKeyName=n;SharedAccessKey=k",
+            "BlobEndpoint=https://x/;SharedAccessSignature=sv=1",
+        ] {
+            assert!(connects_with_secret(with), "{with}");
+        }
+        for without in
+            ["", "/bin:/usr/bin", "rs=0:di=01;34:ln=01", "Server=x;Database=y", "a;key=b", "f() { key=1; }"]
+        {
+            assert!(!connects_with_secret(without), "{without}");
+        }
     }
 
     #[test]
