@@ -51,6 +51,7 @@ pub use process::{
     Children, Life, NewChild, end_leftover, end_marked, hide_environment, host_name, life, this_process,
 };
 pub use script::{ScriptCall, ScriptError, ScriptOutput, run_script};
+pub use tools::no_task_with_key;
 
 /// Makes the backend that the settings of an agent name. `home` is where commands and tools work that name no
 /// folder; nothing that works for it gets to see the `keys`.

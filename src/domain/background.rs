@@ -190,7 +190,7 @@ pub fn room(live: usize, most: usize) -> Result<(), Refusal> {
     }
     Err(Refusal::NothingTo(format!(
         "{live} background processes of this session run already and {most} may \
-         (openai.max_background of its agent); wait for one or end one first"
+         (agent.openai.max_background, or that of its agent); wait for one or end one first"
     )))
 }
 
@@ -246,7 +246,7 @@ mod tests {
     fn a_session_has_no_more_of_them_than_it_may() {
         assert!(room(7, 8).is_ok() && room(0, 1).is_ok());
         let refusal = room(8, 8).unwrap_err().to_string();
-        assert!(refusal.contains("8 may (openai.max_background of its agent)"), "{refusal}");
+        assert!(refusal.contains("8 may (agent.openai.max_background, or that of its agent)"), "{refusal}");
         assert!(room(0, 0).is_err(), "0 allows none");
     }
 }

@@ -100,18 +100,24 @@ pub(super) fn works(number: usize) -> String {
 pub(super) fn end_with_it(processes: &[BackgroundProcess]) -> String {
     match processes {
         [] => String::new(),
-        ended => format!("; {} end with it: {}", works(ended.len()), names(ended)),
+        ended => {
+            let end = if ended.len() == 1 { "ends" } else { "end" };
+            format!("; {} {end} with it: {}", works(ended.len()), names(ended))
+        }
     }
 }
 
 /// What becomes of background processes when the engine stops.
 pub(super) fn outliving(background: &Outliving) -> String {
-    let told = |processes: &[String], what: &str| match processes {
-        [] => String::new(),
-        all => format!("; {} {what}: {}", works(all.len()), all.join(", ")),
+    let told = |processes: &[String], of_one: &str, of_many: &str| {
+        let what = if processes.len() == 1 { of_one } else { of_many };
+        match processes {
+            [] => String::new(),
+            all => format!("; {} {what}: {}", works(all.len()), all.join(", ")),
+        }
     };
-    let go_on = told(&background.go_on, "go on without an engine");
-    go_on + &told(&background.end, "end with their runs")
+    let go_on = told(&background.go_on, "goes on without an engine", "go on without an engine");
+    go_on + &told(&background.end, "ends with its run", "end with their runs")
 }
 
 pub(super) fn allowed(rows: &[AllowedRow], clock: Clock<'_>) -> String {

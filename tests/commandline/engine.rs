@@ -93,7 +93,7 @@ fn who_waits_for_an_answer_is_told_what_keeps_it_waiting() {
     let mut err = BufReader::new(waits.stderr.take().unwrap()).lines().map(Result::unwrap);
     assert_eq!(err.next().unwrap(), "queued, 1st of 1");
     place.done(&["send", "/stop"]);
-    assert_eq!(err.next().unwrap(), "waits: queue held; /continue releases it (1 wait)");
+    assert_eq!(err.next().unwrap(), "waits: queue held; /continue releases it (1 waits)");
     place.done(&["send", "/continue"]);
     let asks = err.next().unwrap();
     assert!(asks.starts_with("waits: turn 2 asks: "), "{asks}");

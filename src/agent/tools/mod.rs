@@ -30,6 +30,7 @@ use crate::domain::event::excerpt;
 
 pub(super) use self::error::ToolError;
 pub(super) use self::output::bounded;
+pub use self::schedule_task::no_task_with_key;
 pub(super) use self::terminal::Terminal;
 use self::terminal::{Command, Runs};
 use self::tool::TABLE;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::tool::{Does, Kind, Need, Parameter, Tool};
 use super::{ToolError, typed};
 use crate::agent::{SessionContext, Turn};
-use crate::config::ToolName;
+use crate::config::{Secrets, ToolName};
 use crate::domain::cron::{Definition, Fault, JobId, no_task_by, set_field};
 
 pub(super) const TOOL: Tool = Tool {
@@ -82,6 +82,9 @@ pub(super) fn task(arguments: &Value, session: &SessionContext) -> Result<Defini
     for (field, text) in given {
         set_field(&mut task, field, text.as_deref().unwrap_or_default()).map_err(wrong)?;
     }
+    if let Some(why) = no_task_with_key(&task) {
+        return Err(ToolError::NotScheduled(why.to_owned()));
+    }
     if task.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty()) {
         return Err(wrong(Fault::missing("prompt", "say what the agent is told")));
     }
@@ -90,6 +93,14 @@ pub(super) fn task(arguments: &Value, session: &SessionContext) -> Result<Defini
         ToolError::Arguments { tool: TOOL.name.word(), why: told.join("; ") }
     })?;
     Ok(task)
+}
+
+/// Why a task can't be made that has a key of the settings in it; none if there is none. With the key hidden it would be
+/// another task than the one that was meant.
+pub fn no_task_with_key(task: &Definition) -> Option<&'static str> {
+    Secrets::known().stand_in(task).then_some(
+        "a key of the settings stands in the task's text, and jobs.json is no place for one: write where it is found instead",
+    )
 }
 
 /// A task as a person is asked about it: all of it.
@@ -164,6 +175,14 @@ mod tests {
             let refused = read(arguments.clone()).unwrap_err();
             assert!(parts.iter().all(|part| refused.contains(part)), "{arguments}: {refused}");
         }
+    }
+
+    #[test]
+    fn one_with_a_key_is_refused_before_anybody_is_asked() {
+        Secrets::learn("canary-of-a-task-77f0");
+        let refused =
+            read(json!({"schedule": "@daily", "prompt": "log in with canary-of-a-task-77f0"})).unwrap_err();
+        assert!(refused.contains("a key of the settings stands in the task's text"), "{refused}");
     }
 
     #[test]

@@ -22,6 +22,7 @@ use super::workdir::Workdir;
 use super::{ToolError, typed};
 use crate::config::ToolName;
 use crate::domain::changes::changes;
+use crate::domain::event::count;
 
 /// A longer file is not compared with what would be written.
 const COMPARED_BYTES: u64 = 1024 * 1024;
@@ -109,7 +110,8 @@ fn run(arguments: Value, workdir: &Workdir, stop: &CancellationToken) -> Result<
     }
     put(&folder, name, &content, mode).map_err(|source| ToolError::Unwritable { path, source })?;
     let how = if mode.is_some() { "written anew" } else { "made" };
-    Ok(format!("{told} was {how}: {} lines, {} bytes", content.lines().count(), content.len()))
+    let (lines, bytes) = (count(content.lines().count(), "line"), count(content.len(), "byte"));
+    Ok(format!("{told} was {how}: {lines}, {bytes}"))
 }
 
 /// The way of a file in the working directory, in plain names.

@@ -770,7 +770,14 @@ impl EventKind {
             Self::TurnEnded { turn, outcome: Outcome::Interrupted { cause }, .. } => {
                 format!("turn {turn} interrupted: {}", cause.words())
             }
-            Self::QueueHeld { hold, waiting } => format!("queue {} ({waiting} wait)", hold.reason.words()),
+            Self::QueueHeld { hold, waiting } => {
+                let wait = match waiting {
+                    0 => String::new(),
+                    1 => " (1 waits)".to_owned(),
+                    more => format!(" ({more} wait)"),
+                };
+                format!("queue {}{wait}", hold.reason.words())
+            }
             Self::QueueReleased { by, .. } => format!("queue released by {by}"),
             Self::TurnsHidden { turns, hidden: Visibility::Hidden } => {
                 format!("{} hidden", count(turns.len(), "turn"))

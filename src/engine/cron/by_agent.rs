@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::commands;
 use super::slash::{find, new_id};
-use crate::agent::NewJob;
-use crate::config::Secrets;
+use crate::agent::{NewJob, no_task_with_key};
 use crate::domain::api::{JobCommand, JobDetail, Reply};
 use crate::domain::cron::{Definition, JobEvent, JobId, no_task_by};
 use crate::domain::event::EventKind;
@@ -35,12 +34,8 @@ async fn saved(shared: &Arc<Shared>, session: &SessionId, definition: Definition
     if let Some(why) = row.and_then(|row| no_task_by(row.session.key.parts().chat_type)) {
         return Err(Refusal::NothingTo(why.to_owned()));
     }
-    // With the key hidden it would be another task than the one that was meant.
-    if Secrets::known().stand_in(&definition) {
-        return Err(Refusal::NothingTo(
-            "a key of the settings stands in the task's text, and jobs.json is no place for one: write where it is found instead"
-                .to_owned(),
-        ));
+    if let Some(why) = no_task_with_key(&definition) {
+        return Err(Refusal::NothingTo(why.to_owned()));
     }
     let id = new_id(shared, definition.id.as_str()).await?;
     let definition = Box::new(Definition { id: id.clone(), ..definition });
