@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use portable_pty::CommandBuilder;
 use pretty_assertions::assert_eq;
 use rustix::process::Signal;
+use switchboard::domain::turn::{Outcome, Output};
+use switchboard::store::sqlite::Database;
 
+use crate::given;
 use crate::support::executable::write_program;
 use crate::support::program::Place;
 use crate::support::pty::{PATIENCE, Pty, processor_time};
@@ -308,6 +311,58 @@ fn huge_output_of_a_job_and_of_an_agent_is_read_takes_no_key_and_no_memory_and_c
     console.wait_until("the words", |screen| composer(screen) == "still here");
     assert!(console.screen().contents().contains("1 turn runs"), "{console}");
     // All of it together is 12 megabytes; what grows with the output would be seen.
+    let peak = peak_memory(&console);
+    assert!(peak < 512, "{peak} MiB");
+    console.press("\x03");
+    console.wait_until("an empty composer", |screen| composer(screen).is_empty());
+    quit(&mut console);
+}
+
+/// Keeps 100 short sessions and one with 93 megabytes in six answers.
+fn fill(file: &Path) {
+    let mut store = Database::open(file).unwrap();
+    store.step(|t| t.open_run(&given::run(1, 0))).unwrap();
+    let mut answer = |session: &str, parts: &[Output], seconds: i64| {
+        let answered = store.step(|t| {
+            let turn = t.accept_message(&given::message(session, "go on", seconds))?.begun.unwrap().turn;
+            t.append_turn(turn, parts, given::at(seconds))?;
+            t.finish_turn(&given::end(turn, Outcome::Done, seconds)).map(|_| ())
+        });
+        answered.unwrap();
+    };
+    let text = |text: &str| Output::Text { text: text.to_owned() };
+    for number in 0..100 {
+        answer(&format!("session-{number}"), &[text("hello")], number);
+    }
+    let megabyte = "a line of a long transcript, in which one could look for some words\n".repeat(14_286);
+    let mut parts = vec![text(&megabyte); 16];
+    parts.push(text("the end of it"));
+    for number in 100..106 {
+        answer("console", &parts, number);
+    }
+}
+
+// B86
+#[test]
+fn a_transcript_of_93_megabytes_among_100_sessions_is_read_and_left_like_any_other_and_takes_no_memory() {
+    let place = Place::new();
+    fs::create_dir_all(place.home()).unwrap();
+    fill(&place.home().join("state.db"));
+    let mut console = open(&place);
+    console.wait_for("the end of it");
+    console.wait_for("Sessions 101");
+    console.wait_for("enter open");
+    console.press("i");
+    console.wait_gone("enter open");
+    console.press("\x1b[5~");
+    console.wait_for(" newer lines");
+    console.type_text("read");
+    console.wait_until("the word", |screen| composer(screen) == "read");
+    for page in ["\x1b[5~", "\x1b[5~", "\x1b[6~", "\x1b[1;5F"] {
+        console.press(page);
+    }
+    console.wait_gone(" newer lines");
+    console.wait_for("the end of it");
     let peak = peak_memory(&console);
     assert!(peak < 512, "{peak} MiB");
     console.press("\x03");

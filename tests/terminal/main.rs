@@ -4,6 +4,9 @@
 
 mod child;
 mod console;
+#[allow(dead_code, reason = "the tests of the store begin with more")]
+#[path = "../store/given.rs"]
+mod given;
 mod guard;
 mod input;
 #[path = "../support/mod.rs"]
