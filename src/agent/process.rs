@@ -27,6 +27,9 @@ pub(super) const BACKGROUND: &str = "SWITCHBOARD_BACKGROUND";
 /// So often, with a pause between, the members of a group are looked for until none is left.
 const END_ROUNDS: u32 = 100;
 const END_PAUSE: Duration = Duration::from_millis(5);
+/// So often, with a pause between, the environment of a process is looked for that becomes another program.
+const EXEC_ROUNDS: u32 = 250;
+const EXEC_PAUSE: Duration = Duration::from_millis(1);
 
 /// Children that wait to be kept; beyond that a backend waits to hand one over.
 const CHILDREN: usize = 8;
@@ -164,17 +167,10 @@ pub fn host_name() -> String {
 }
 
 /// Ends the groups of all processes that have these marks in their environment: what a script left that
-/// outlived its engine. Returns how many groups were killed.
+/// outlived its engine. Returns how many groups were found.
 pub fn end_marked(marks: &[String]) -> usize {
-    let groups: BTreeSet<u32> = all_processes()
-        .filter(|pid| *pid != std::process::id() && has_marks(*pid, marks))
-        .filter_map(|pid| Some(Stat::of(pid).ok()?.group))
-        .collect();
-    let killed = groups.iter().filter(|group| {
-        let group = i32::try_from(**group).ok().and_then(Pid::from_raw);
-        group.is_some_and(|group| kill_process_group(group, Signal::KILL).is_ok())
-    });
-    killed.count()
+    let marked = || other_processes().filter(|pid| has_marks(*pid, marks));
+    end_until_none(|| marked().filter_map(|pid| Some(Stat::of(pid).ok()?.group)), kill_process_group)
 }
 
 /// Ends every process that has this mark in its environment, and every one of the group, if one is given,
@@ -186,20 +182,25 @@ pub(super) fn end_members(group: Option<u32>, mark: &str) {
 
 /// Ends every process that is meant, and what they start meanwhile. Returns how many were found.
 fn end_all(is_meant: impl Fn(u32) -> bool) -> usize {
+    end_until_none(|| other_processes().filter(|pid| is_meant(*pid)), kill_process)
+}
+
+/// Ends what is found until nothing is found any more. Returns how many were found in all.
+fn end_until_none<Found: Iterator<Item = u32>>(
+    find: impl Fn() -> Found,
+    end: impl Fn(Pid, Signal) -> rustix::io::Result<()>,
+) -> usize {
     let mut ended = BTreeSet::new();
     for _ in 0..END_ROUNDS {
-        let found: Vec<Pid> = all_processes()
-            .filter(|pid| *pid != std::process::id() && is_meant(*pid))
-            .filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))
-            .collect();
+        let found: BTreeSet<i32> = find().filter_map(|number| i32::try_from(number).ok()).collect();
         if found.is_empty() {
             break;
         }
-        for pid in found {
+        for one in found.iter().filter_map(|number| Pid::from_raw(*number)) {
             // The only failure is that it has ended.
-            let _ = kill_process(pid, Signal::KILL);
-            ended.insert(pid.as_raw_nonzero());
+            let _ = end(one, Signal::KILL);
         }
+        ended.extend(found);
         std::thread::sleep(END_PAUSE);
     }
     ended.len()
@@ -212,6 +213,10 @@ fn is_member(pid: u32, group: Option<u32>) -> bool {
 fn all_processes() -> impl Iterator<Item = u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn other_processes() -> impl Iterator<Item = u32> {
+    all_processes().filter(|pid| *pid != std::process::id())
 }
 
 /// The identity of a process that lives.
@@ -250,8 +255,18 @@ fn has_variable(pid: u32, name: &str) -> bool {
     environment(pid).split(|byte| *byte == 0).any(is_it)
 }
 
+/// The environment that a process was started with. While it becomes another program there is none to read, some
+/// milliseconds long: then it is waited for.
 fn environment(pid: u32) -> Vec<u8> {
-    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+    let mut rounds = 0..EXEC_ROUNDS;
+    loop {
+        let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return Vec::new() };
+        let is_told = !environment.is_empty() || Stat::of(pid).map_or(true, |stat| stat.has_no_environment);
+        if is_told || rounds.next().is_none() {
+            return environment;
+        }
+        std::thread::sleep(EXEC_PAUSE);
+    }
 }
 
 /// What the kernel tells of a process.
@@ -259,6 +274,9 @@ struct Stat {
     state: String,
     group: u32,
     started: u64,
+    /// It has no memory, or nothing in the place of its environment. While an exec is under way that place is not
+    /// known, which is neither.
+    has_no_environment: bool,
 }
 
 impl Stat {
@@ -271,10 +289,12 @@ impl Stat {
     fn read(text: &str) -> Option<Self> {
         let (_, rest) = text.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).copied();
         Some(Self {
-            state: (*fields.first()?).to_owned(),
-            group: fields.get(2)?.parse().ok()?,
-            started: fields.get(19)?.parse().ok()?,
+            state: field(3)?.to_owned(),
+            group: field(5)?.parse().ok()?,
+            started: field(22)?.parse().ok()?,
+            has_no_environment: field(23)? == "0" || field(51) != Some("0") && field(50) == field(51),
         })
     }
 }
@@ -285,6 +305,7 @@ mod tests {
     use std::io::{BufRead, BufReader, Read};
     use std::os::unix::process::CommandExt;
     use std::process::{Child, Command, Stdio};
+    use std::time::Instant;
 
     thread_local! {
         /// Each test's own: what has its marks is ended wherever it runs.
@@ -306,6 +327,14 @@ mod tests {
         command
     }
 
+    fn wait_until(holds: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !holds() {
+            assert!(Instant::now() < deadline, "waited in vain");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     fn kept(child: &Child) -> ChildProcess {
         let identity = identify(child.id()).unwrap();
         ChildProcess { turn: TurnId(7), program: "sh".to_owned(), identity }
@@ -318,10 +347,7 @@ mod tests {
         assert_eq!(end_leftover(&process, &session()), Fate::Killed);
         assert!(!child.wait().unwrap().success());
         // The other member of the group is its new parent's to bury.
-        let group = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
-        while rustix::process::test_kill_process_group(group).is_ok() {
-            std::thread::yield_now();
-        }
+        wait_until(|| !all_processes().any(|pid| is_member(pid, Some(child.id()))));
         assert_eq!(end_leftover(&process, &session()), Fate::Gone);
     }
 
@@ -364,15 +390,13 @@ mod tests {
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut told).unwrap();
         let (left, stays) = told.trim().split_once(' ').unwrap();
         let [left, stays] = [left, stays].map(|pid| pid.parse::<u32>().unwrap());
-        while !["sleep"; 2].iter().zip([left, stays]).all(|(name, pid)| {
-            fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == *name)
-        }) {
-            std::thread::yield_now();
-        }
+        let sleeps =
+            |pid| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "sleep\n");
+        wait_until(|| sleeps(left) && sleeps(stays));
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(end_leftover(&process, &session()), Fate::Killed);
-        assert!(identify(left).is_err(), "it lives");
+        wait_until(|| identify(left).is_err());
         let stays = Pid::from_raw(stays.cast_signed()).unwrap();
         kill_process(stays, Signal::KILL).expect("what is in the background was ended");
     }
@@ -416,8 +440,19 @@ mod tests {
     }
 
     #[test]
+    fn what_just_becomes_another_program_has_its_marks_already() {
+        for _ in 0..100 {
+            let mut child = leader("sleep 1000");
+            let has_its_marks = has_marks(child.id(), &marks(&session(), TurnId(7)));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(has_its_marks);
+        }
+    }
+
+    #[test]
     fn a_name_with_parentheses_hides_nothing() {
-        let text = format!("12 (a) b) (c) S 1 34{} 77 0", " 0".repeat(16));
+        let text = format!("12 (a) b) (c) S 1 34{} 77 4096", " 0".repeat(16));
         let stat = Stat::read(&text).unwrap();
         assert_eq!((stat.state.as_str(), stat.group, stat.started), ("S", 34, 77));
         assert!(Stat::read("12 (a) S").is_none());
