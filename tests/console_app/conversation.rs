@@ -12,6 +12,7 @@ use switchboard::domain::history::{Body, Entry, ToolResult};
 use switchboard::domain::id::{ItemId, MessageId, TurnId};
 use switchboard::domain::plan::{Plan, PlanStatus};
 use switchboard::domain::queue::{ItemState, Lane};
+use switchboard::domain::recovery::{Closed, EFFECT_UNKNOWN};
 use switchboard::domain::turn::{Outcome, TurnState};
 
 use crate::support::screen::{Screen, entry, id, item, key, noon, running, said, session};
@@ -265,7 +266,7 @@ fn what_a_running_tool_writes_stays_when_words_are_handed_to_its_turn() {
 }
 
 #[test]
-fn a_call_that_was_denied_says_so() {
+fn a_call_that_was_denied_or_cut_off_says_so() {
     let mut screen = talk(1);
     let row = screen.tables.sessions[0].clone();
     let ended = |number, output: &str| {
@@ -274,14 +275,15 @@ fn a_call_that_was_denied_says_so() {
         entry(&row, number, Body::Tool { call, name, arguments, result: Some(result) })
     };
     let denied = Decision::Denied { why: None }.refusal().unwrap();
-    let ended = [ended(2, "exit 2"), ended(3, &denied)];
+    let cut = Closed::EffectUnknown.result(1, "line one");
+    let ended = [ended(2, "exit 2"), ended(3, &denied), ended(4, EFFECT_UNKNOWN), ended(5, &cut)];
     screen.tables.conversations.get_mut(&id(1)).unwrap().extend(ended);
     screen.happens(Some(&id(1)), EventKind::Edited { item: ItemId(1) });
     let words = screen.model.conversation.entries.iter().filter_map(|entry| match &entry.body {
         ShownBody::Tool { result: Some(result), .. } => Some(result.how.word()),
         _ => None,
     });
-    assert_eq!(words.collect::<Vec<_>>(), ["failed", "denied"]);
+    assert_eq!(words.collect::<Vec<_>>(), ["failed", "denied", "cut, effect unknown", "cut, effect unknown"]);
 }
 
 #[test]

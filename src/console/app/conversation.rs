@@ -129,6 +129,8 @@ pub enum CallEnd {
     Failed,
     /// It was not allowed to.
     Denied,
+    /// It was cut off, and nobody knows what it did.
+    Cut,
 }
 
 impl CallEnd {
@@ -138,6 +140,7 @@ impl CallEnd {
             Self::Ok => "ok",
             Self::Failed => "failed",
             Self::Denied => "denied",
+            Self::Cut => "cut, effect unknown",
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::domain::api::{ConversationPage, Doing, Piece, StreamKind};
 use crate::domain::approval::denial;
 use crate::domain::history::{Body, Entry, ToolResult};
 use crate::domain::plan::{Plan, PlanEntry};
+use crate::domain::recovery::says_effect_unknown;
 use crate::domain::sanitize::{many_lines, one_line};
 use crate::domain::turn::{Outcome, TurnState};
 
@@ -339,6 +340,7 @@ fn call_end(result: &ToolResult) -> CallEnd {
     match result.ok {
         true => CallEnd::Ok,
         false if denial(&result.output).is_some() => CallEnd::Denied,
+        false if says_effect_unknown(&result.output) => CallEnd::Cut,
         false => CallEnd::Failed,
     }
 }

@@ -271,8 +271,10 @@ fn tool_result(paint: &mut Paint<'_>, entry: &Shown) -> (String, Role) {
             let (mark, role) = match done.how {
                 CallEnd::Ok => (glyphs.done, Role::Good),
                 CallEnd::Failed => (glyphs.failed, Role::Bad),
-                // How long it was asked about is not how long it took.
-                CallEnd::Denied => return (format!("{} {word}", glyphs.failed), Role::Warning),
+                // How long it was asked about, or until it was found, is not how long it took.
+                CallEnd::Denied | CallEnd::Cut => {
+                    return (format!("{} {word}", glyphs.failed), Role::Warning);
+                }
             };
             (format!("{mark} {word} {} {}", glyphs.dot, words::took(entry.at, done.at)), role)
         }
@@ -283,7 +285,7 @@ fn tool_result(paint: &mut Paint<'_>, entry: &Shown) -> (String, Role) {
             let spinner = paint.motion.spinner(glyphs);
             (format!("{spinner} runs {}", running(paint.model.as_of() - entry.at)), Role::Runs)
         }
-        None => (format!("{} cut, effect unknown", glyphs.failed), Role::Warning),
+        None => (format!("{} {}", glyphs.failed, CallEnd::Cut.word()), Role::Warning),
     }
 }
 

@@ -11,6 +11,14 @@ use crate::domain::marker::{ResumePending, ResumeReason};
 /// The result that is recorded for a tool call that has none. The call itself is never made again by us.
 pub const EFFECT_UNKNOWN: &str = "interrupted, effect unknown";
 
+/// Whether a result is one that was recorded for a call that had none.
+pub fn says_effect_unknown(output: &str) -> bool {
+    output.strip_prefix(EFFECT_UNKNOWN).is_some_and(|rest| rest.is_empty() || rest.starts_with(WRITTEN_LAST))
+}
+
+/// Stands between that result and what the call had written.
+const WRITTEN_LAST: &str = "; it had written last:\n";
+
 /// As what the tool calls are closed that have no result at the end of their turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,7 +42,7 @@ impl Closed {
     pub fn result(self, calls: usize, written: &str) -> String {
         match self {
             Self::EffectUnknown if calls == 1 && !written.is_empty() => {
-                format!("{}; it had written last:\n{written}", self.words())
+                format!("{}{WRITTEN_LAST}{written}", self.words())
             }
             Self::EffectUnknown | Self::NotDone => self.words().to_owned(),
         }
