@@ -68,13 +68,13 @@ pub(super) async fn ask(shared: Arc<Shared>, turn: TurnId, asked: NewQuestion, s
 async fn wait(shared: &Shared, approval: &Approval, mut asked: NewQuestion) {
     let (id, mut denies_at) = (approval.id, approval.denies_at);
     let mut settled = shared.asking.wait(id);
-    // It may have been settled before anyone waited for that.
-    if let Ok(Some(Approval { decision: Some(decision), .. })) =
-        shared.store.read(move |queries| queries.approval(id)).await
-    {
-        shared.asking.settled(id, &decision);
-    }
     loop {
+        // It may have been settled before anyone waited for that.
+        if let Ok(Some(Approval { decision: Some(decision), .. })) =
+            shared.store.read(move |queries| queries.approval(id)).await
+        {
+            shared.asking.settled(id, &decision);
+        }
         let ending = tokio::select! {
             biased;
             decision = &mut settled => return answer(asked, decision),
@@ -82,18 +82,14 @@ async fn wait(shared: &Shared, approval: &Approval, mut asked: NewQuestion) {
             () = until(shared, denies_at) => Ending::TimedOut,
         };
         let at = shared.now();
-        let withdrawn = ending == Ending::Withdrawn;
+        let is_withdrawn = ending == Ending::Withdrawn;
         match shared.store.write(move |store| store.settle_approval(id, &ending, at)).await {
-            Ok(_) | Err(StoreError::Refused(_)) if withdrawn => return,
-            Ok(_) | Err(StoreError::Refused(_)) => {
-                let decision = settled.await;
-                return answer(asked, decision);
-            }
+            Ok(_) | Err(StoreError::Refused(_)) => {}
             Err(StoreError::Closed) => return,
             Err(error) => tracing::warn!(%id, %error, "the end of a question is not kept yet"),
         }
-        if withdrawn {
-            // Its turn ends, and that settles it.
+        if is_withdrawn {
+            // Its turn ends, and that settles it at the latest.
             return;
         }
         denies_at = at + TRY_AGAIN;

@@ -132,11 +132,10 @@ async fn start(
     make_room(shared, session).await;
     let log = shared.settings.background.log(&process);
     let watched = find_watched(&process);
-    if let Err(error) = held.go(&Orders::of(&process, command, log.clone(), &secrets)).await {
-        tracing::warn!(%session, %error, "a background process did not begin");
-    }
+    let goes = held.go(&Orders::of(&process, command, log.clone(), &secrets)).await;
     let number = process.number;
     take_over(shared, process, watched);
+    goes.map_err(|error| format!("background process {number} did not begin: {error}"))?;
     Ok(format!(
         "background process {number} began. Its output goes to {}; the tool process reads it, waits for its \
          end or kills it.",

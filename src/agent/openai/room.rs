@@ -27,7 +27,7 @@ impl Steps<'_> {
         let Some(window) = self.connection.window(self.key.as_ref()).await else { return };
         let (size, limit) = (self.size(tools), self.limit(window));
         if size >= limit {
-            self.shorten(size, limit * 3 / 4).await;
+            self.shorten(size, limit / 4 * 3).await;
         }
     }
 
@@ -38,14 +38,14 @@ impl Steps<'_> {
         let window = self.connection.window_told();
         let size = window.map_or(self.size(tools), |window| window.max(self.size(tools)));
         let limit = window.map_or(size, |window| self.limit(window));
-        self.shorten(size, limit * 3 / 4).await
+        self.shorten(size, limit / 4 * 3).await
     }
 
     /// About how many tokens a request takes now: what the last one took, and what came since.
     fn size(&self, tools: &[Offered]) -> u64 {
         let estimate = self.estimate(tools);
         match *self.measured {
-            Some(last) => (last.tokens + estimate).saturating_sub(last.estimate),
+            Some(last) => last.tokens.saturating_add(estimate).saturating_sub(last.estimate),
             None => estimate,
         }
     }
