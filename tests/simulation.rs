@@ -12,7 +12,7 @@ mod checker;
 mod support;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use futures_util::FutureExt;
@@ -29,8 +29,8 @@ use support::scripted::{Played, Steering};
 use support::world::{Setup, World};
 
 const SESSIONS: [&str; 3] = ["alpha", "beta", "gamma"];
-/// In so many rounds everything comes to rest, or never.
-const ROUNDS: usize = 3_000;
+/// In so long everything comes to rest, or never.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
@@ -230,8 +230,9 @@ impl Simulation {
         let engine = self.world.engine.clone();
         let stopped = engine.stopped();
         tokio::pin!(stopped);
-        for round in 0.. {
-            assert!(round < ROUNDS, "the engine does not stop");
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            assert!(Instant::now() < deadline, "the engine does not stop");
             self.collect().await;
             if self.random.bool() {
                 self.let_an_agent_act().await;
@@ -264,7 +265,7 @@ impl Simulation {
 
     async fn lock_the_store_and_send(&mut self, session: &str) {
         let other = rusqlite::Connection::open(self.store()).unwrap();
-        other.busy_timeout(Duration::from_secs(5)).unwrap();
+        other.busy_timeout(PATIENCE).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         self.send(session).await;
         other.execute_batch("ROLLBACK").unwrap();
@@ -274,8 +275,9 @@ impl Simulation {
     /// Takes every hold away, lets every agent answer, and checks the rules when nothing is left to do.
     async fn come_to_rest(&mut self) {
         self.command(Command::Release).await;
-        for round in 0.. {
-            assert!(round < ROUNDS, "it does not come to rest");
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            assert!(Instant::now() < deadline, "it does not come to rest");
             self.collect().await;
             if self.turns.is_empty() {
                 // A store in trouble tries again by a clock of its own.

@@ -186,7 +186,7 @@ const FAMILY: &str = "sleep 1000 & (sleep 1000; true) & echo $$;";
 async fn times_out() {
     let mut config = config(BackendKind::Command);
     config.command.argv = ["sh", "-c", &format!("{FAMILY} wait")].map(str::to_owned).to_vec();
-    config.command.timeout = Duration::from_secs(1);
+    config.command.timeout = Duration::from_secs(3);
     let played = Call::new("hello").play(&*build(&config)).await;
     assert!(played.failure().contains("agent.command.timeout_seconds"), "{}", played.failure());
     assert_gone(&played).await;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 use crate::chat_server::{ChatServer, End, Reply};
-use crate::stage::{CANARY, Call, Played, SECRETS, build, config, real};
+use crate::stage::{CANARY, Call, Played, SECRETS, build, config, real, soon};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -556,16 +556,25 @@ async fn terminal_at_once(commands: &[&str]) -> Room {
     room
 }
 
-/// Waits until no process has these words in its command line.
-async fn gone(words: &str) {
+/// A command that sleeps for ever and is told from that of any other run of these tests.
+fn sleep_of_this_run(seconds: u32) -> String {
+    format!("sleep {seconds}.{}", std::process::id())
+}
+
+/// Waits until no process runs this command.
+async fn gone(command: &str) {
+    let words = command.replace(' ', "\0");
     let lives = || {
         let pids = fs::read_dir("/proc").unwrap().flatten();
         pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
-            .any(|line| String::from_utf8_lossy(&line).contains(words))
+            .any(|line| String::from_utf8_lossy(&line).contains(&words))
     };
-    while lives() {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    soon(async {
+        while lives() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    })
+    .await;
 }
 
 async fn terminal_asks() {
@@ -622,12 +631,13 @@ async fn terminal_flood() {
 }
 
 async fn terminal_too_slow() {
-    let mut room = terminal_at_once(&["echo begun; sleep 98761 & sleep 98761"]).await;
-    room.config.openai.terminal_timeout = std::time::Duration::from_secs(1);
+    let sleep = sleep_of_this_run(98761);
+    let mut room = terminal_at_once(&[&format!("echo begun; {sleep} & {sleep}")]).await;
+    room.config.openai.terminal_timeout = std::time::Duration::from_secs(3);
     let played = room.play().await;
-    let words = "error: the command took longer than 1 s and was stopped; it wrote:\nbegun";
+    let words = "error: the command took longer than 3 s and was stopped; it wrote:\nbegun";
     assert_eq!(results(&played)[0].2, words);
-    gone("98761").await;
+    gone(&sleep).await;
 }
 
 async fn terminal_shows() {
@@ -698,7 +708,8 @@ async fn terminal_finds_a_key() {
 }
 
 async fn terminal_stopped() {
-    let room = terminal_at_once(&["trap '' TERM; touch begun; sleep 98762 & sleep 98762"]).await;
+    let sleep = sleep_of_this_run(98762);
+    let room = terminal_at_once(&[&format!("trap '' TERM; touch begun; {sleep} & {sleep}")]).await;
     let call = Call::new("hi");
     let (cancel, begun) = (call.cancel.clone(), room.folder.path().join("begun"));
     let stop = async {
@@ -711,14 +722,15 @@ async fn terminal_stopped() {
     let (played, ()) = tokio::join!(call.play(&*backend), stop);
     assert_eq!(played.end, Err(AgentError::Cancelled));
     assert_eq!(results(&played), []);
-    gone("98762").await;
+    gone(&sleep).await;
 }
 
 async fn terminal_leavers() {
-    let room = terminal_at_once(&["setsid sleep 98763 >/dev/null 2>&1 & echo done"]).await;
+    let sleep = sleep_of_this_run(98763);
+    let room = terminal_at_once(&[&format!("setsid {sleep} >/dev/null 2>&1 & echo done")]).await;
     let played = room.play().await;
     assert_eq!(results(&played)[0].2, "done");
-    gone("98763").await;
+    gone(&sleep).await;
 }
 
 async fn terminal_not_kept() {

@@ -214,27 +214,33 @@ fn answer(mut stream: std::net::TcpStream, replies: &mut dyn Iterator<Item = Val
     let _ = write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len());
 }
 
-/// The processes that have these words in their command line.
-pub(crate) fn running(words: &str) -> usize {
+/// The processes that run this command, by itself or in a shell's words.
+pub(crate) fn running(command: &str) -> usize {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    lines.filter(|line| String::from_utf8_lossy(line).contains(words)).count()
+    lines.filter(|line| String::from_utf8_lossy(line).replace('\0', " ").contains(command)).count()
 }
 
-fn at_work(place: &Place, command: &str, words: &str) -> (Serve, std::net::TcpListener) {
+/// A command that sleeps for a while and is told from that of any other run of these tests.
+pub(crate) fn sleep_of_this_run(seconds: &str) -> String {
+    format!("sleep {seconds}{}", std::process::id())
+}
+
+fn at_work(place: &Place, command: &str, part: &str) -> (Serve, std::net::TcpListener) {
     let model = model(place, "auto", command);
     let engine = place.serve(&[]);
     place.done(&["send", "work"]);
-    soon(|| (running(words) >= 2).then_some(()));
+    soon(|| (running(part) >= 2).then_some(()));
     (engine, model)
 }
 
 #[test]
 fn a_command_of_a_minute_that_is_stopped_leaves_no_process() {
     let place = Place::new();
-    let (_engine, _model) = at_work(&place, "sleep 160.0811 & sleep 160.0811", "160.0811");
+    let sleep = sleep_of_this_run("160.0811");
+    let (_engine, _model) = at_work(&place, &format!("{sleep} & {sleep}"), &sleep);
     place.done(&["send", "/stop"]);
-    soon(|| (running("160.0811") == 0).then_some(()));
+    soon(|| (running(&sleep) == 0).then_some(()));
     let events =
         soon(|| Some(place.done(&["events"])).filter(|events| events.contains("closed: interrupted")));
     assert!(events.contains("turn 1 interrupted"), "{events}");
@@ -243,10 +249,11 @@ fn a_command_of_a_minute_that_is_stopped_leaves_no_process() {
 #[test]
 fn a_command_of_a_minute_whose_engine_is_killed_is_ended_by_the_next_and_its_call_closed_as_unknown() {
     let place = Place::new();
-    let (engine, _model) = at_work(&place, "setsid sleep 160.0822 & sleep 160.0822", "160.0822");
+    let sleep = sleep_of_this_run("160.0822");
+    let (engine, _model) = at_work(&place, &format!("setsid {sleep} & {sleep}"), &sleep);
     engine.kill();
     let _next = place.serve(&[]);
-    soon(|| (running("160.0822") == 0).then_some(()));
+    soon(|| (running(&sleep) == 0).then_some(()));
     let events = place.done(&["events"]);
     assert!(events.contains("terminal of turn 1 had outlived its engine"), "{events}");
     assert!(events.contains("closed: interrupted, effect unknown"), "{events}");

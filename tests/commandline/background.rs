@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::approvals::{model_calling, running, soon};
+use crate::approvals::{model_calling, running, sleep_of_this_run, soon};
 use crate::support::program::{Place, Serve};
 
 /// An engine whose agent has started a command in the background, and the model behind it.
@@ -25,12 +25,13 @@ fn words(place: &Place) -> String {
 fn what_lives_when_its_engine_is_killed_is_listed_by_the_next_which_ends_all_of_it() {
     let place = Place::new();
     // It obeys no SIGTERM, and a part of it leaves its group.
-    let command = "trap '' TERM; setsid sleep 60.0931 & sleep 60.0931 & while :; do sleep 60.0931; done";
-    let (engine, _model) = started(&place, command);
-    soon(|| (running("60.0931") >= 4).then_some(()));
+    let sleep = sleep_of_this_run("60.0931");
+    let command = format!("trap '' TERM; setsid {sleep} & {sleep} & while :; do {sleep}; done");
+    let (engine, _model) = started(&place, &command);
+    soon(|| (running(&sleep) >= 4).then_some(()));
     engine.kill();
     let alone = words(&place);
-    assert!(alone.contains("runs") && alone.contains("trap '' TERM; setsid sleep 60.0931"), "{alone}");
+    assert!(alone.contains("runs") && alone.contains("trap '' TERM; setsid sleep"), "{alone}");
     let _next = place.serve(&[]);
     let events = place.done(&["events"]);
     assert!(events.contains("outlived its engine and goes on: process group"), "{events}");
@@ -46,7 +47,7 @@ fn what_lives_when_its_engine_is_killed_is_listed_by_the_next_which_ends_all_of_
 
     let killed = place.done(&["send", "/kill 1"]);
     assert!(killed.contains("is told to end, with all that it started"), "{killed}");
-    soon(|| (running("60.0931") == 0).then_some(()));
+    soon(|| (running(&sleep) == 0).then_some(()));
     let listed = soon(|| Some(words(&place)).filter(|words| words.contains("ended by signal 9 after")));
     assert!(!listed.contains("runs"), "{listed}");
     let events = place.done(&["events"]);

@@ -8,6 +8,8 @@ use crate::support::program::Place;
 
 /// So long the other process keeps the lock: the fault, not a measure of ours.
 const LOCKED_FOR: Duration = Duration::from_secs(12);
+/// A message that waits longer is refused.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn while_another_process_locks_the_store_messages_wait_are_told_why_and_go_on_by_themselves() {
@@ -22,7 +24,7 @@ fn while_another_process_locks_the_store_messages_wait_are_told_why_and_go_on_by
         .map(|name| place.command(&["send", "--session", name, "--wait", "say during"]).spawn().unwrap())
         .into();
     while !place.done(&["status"]).contains("store     can't be written since") {
-        assert!(locked_at.elapsed() < LOCKED_FOR, "the trouble was never told");
+        assert!(locked_at.elapsed() < PATIENCE, "the trouble was never told");
     }
     std::thread::sleep(LOCKED_FOR.saturating_sub(locked_at.elapsed()));
     other.execute_batch("ROLLBACK").unwrap();
