@@ -17,7 +17,7 @@ use crate::config::{Config, Home, LockError, OnTerminalClose};
 use crate::console::app::keymap::KeyMap;
 use crate::console::app::model::Access;
 use crate::console::app::msg::Leave;
-use crate::console::{self, ConsoleOptions, Ended, Engines};
+use crate::console::{self, ConsoleOptions, Ended, Engines, Signals};
 use crate::control::{Client, Host, HostError, SocketClient, StoreOnly};
 use crate::domain::api::{Answer, Command, Query};
 use crate::domain::recovery::AfterStop;
@@ -49,7 +49,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     let ended = console::run(client, options).await;
     match own.take() {
         Some(host) => after_own_engine(host, ended, &config).await,
-        None => Ok(after_another(&ended?)),
+        None => Ok(after_another(&ended?.0)),
     }
 }
 
@@ -80,9 +80,13 @@ async fn attach_or_start(home: &Home, config: &Config, own: &Own) -> anyhow::Res
 
 async fn after_own_engine(
     host: Host,
-    ended: Result<Ended, console::ConsoleError>,
+    ended: Result<(Ended, Signals), console::ConsoleError>,
     config: &Config,
 ) -> anyhow::Result<Exit> {
+    let (ended, signals) = match ended {
+        Ok((ended, signals)) => (Ok(ended), signals),
+        Err(error) => (Err(error), Signals::of_an_engine()?),
+    };
     let client = host.client();
     let stop = match &ended {
         Ok(Ended::Left(Leave::Stopped | Leave::Detached)) => None,
@@ -106,7 +110,7 @@ async fn after_own_engine(
         _ => Anew::Serve,
     };
     let cut = host.cut();
-    match (serve::until_stopped(host).await?, ended?) {
+    match (serve::until_stopped(host, signals).await?, ended?) {
         (AfterStop::Restart, _) => Ok(Exit::Restart(anew)),
         (AfterStop::End, ended) => {
             if matches!(ended, Ended::Left(_)) {

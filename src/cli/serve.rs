@@ -3,13 +3,12 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
-
 use super::context::{Context, Mode};
 use super::output::stderr_line;
 use super::{Anew, Exit};
 use crate::config::log::{self, AlsoTo};
 use crate::config::{Config, Home};
+use crate::console::{Signal, Signals};
 use crate::control::{Client, Ended, Host, HostError};
 use crate::domain::api::{Answer, Command, Query};
 use crate::domain::queue::Gate;
@@ -36,13 +35,13 @@ impl Serve {
         }
         let config = context.config()?;
         // From here on no signal ends the process by itself.
-        let signals = Signals::listen()?;
+        let signals = Signals::of_an_engine()?;
         context.home.create()?;
         let _log = log::start(&context.home, &config.log, &config.keys(), AlsoTo::Stderr)?;
         let start_up = if self.hold { StartUp::Hold("serve --hold".to_owned()) } else { StartUp::Run };
         let host = Host::start(&context.home, &config, start_up).await?;
         tracing::info!(home = %context.home.root().display(), "serving");
-        Ok(match obey_until_stopped(host, signals).await? {
+        Ok(match until_stopped(host, signals).await? {
             AfterStop::End => Exit::Done,
             AfterStop::Restart => Exit::Restart(Anew::Same),
         })
@@ -54,17 +53,13 @@ pub(super) async fn start(home: &Home, config: &Config) -> Result<Host, HostErro
     Host::start(home, config, StartUp::Run).await
 }
 
-/// Lets an engine of this process go on without a screen until it is stopped.
-pub(super) async fn until_stopped(host: Host) -> anyhow::Result<AfterStop> {
-    let signals = Signals::listen()?;
-    obey_until_stopped(host, signals).await
-}
-
-async fn obey_until_stopped(host: Host, mut signals: Signals) -> anyhow::Result<AfterStop> {
+/// Lets an engine of this process go on without a screen until it is stopped. The signals that a screen has not heard
+/// are obeyed first.
+pub(super) async fn until_stopped(host: Host, mut signals: Signals) -> anyhow::Result<AfterStop> {
     let client = host.client();
     let ended = tokio::select! {
         ended = host.stopped() => ended,
-        never = signals.obey(&client) => match never {},
+        never = obey(&mut signals, &client) => match never {},
     };
     match ended {
         Ended::InOrder(then) => Ok(then),
@@ -72,42 +67,23 @@ async fn obey_until_stopped(host: Host, mut signals: Signals) -> anyhow::Result<
     }
 }
 
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    hang_up: Signal,
-    restart: Signal,
-}
-
-impl Signals {
-    /// From now on none of them ends the process by itself.
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hang_up: signal(SignalKind::hangup())?,
-            restart: signal(SignalKind::user_defined1())?,
-        })
-    }
-
-    /// Stops or restarts the engine when a signal asks for it. Never ends: the engine does.
-    async fn obey(&mut self, client: &Arc<dyn Client>) -> Infallible {
-        loop {
-            let (name, command) = tokio::select! {
-                _ = self.terminate.recv() => ("SIGTERM", stop_or_cut(client, "SIGTERM").await),
-                _ = self.interrupt.recv() => ("SIGINT", stop_or_cut(client, "SIGINT").await),
-                _ = self.restart.recv() => {
-                    ("SIGUSR1", Command::Restart { why: "SIGUSR1".to_owned(), ask: Ask::Never })
-                }
-                _ = self.hang_up.recv() => {
-                    tracing::info!("the terminal is gone; the engine goes on");
-                    continue;
-                }
-            };
-            tracing::info!(signal = name, ?command, "asked to stop");
-            if let Err(error) = client.command(command).await {
-                tracing::error!(%error, "the signal was not obeyed");
+/// Stops or restarts the engine when a signal asks for it. Never ends: the engine does.
+async fn obey(signals: &mut Signals, client: &Arc<dyn Client>) -> Infallible {
+    loop {
+        let signal = signals.next().await;
+        let command = match signal {
+            Signal::Terminate => stop_or_cut(client, "SIGTERM").await,
+            Signal::Interrupt => stop_or_cut(client, "SIGINT").await,
+            Signal::Restart => Command::Restart { why: "SIGUSR1".to_owned(), ask: Ask::Never },
+            Signal::HangUp => {
+                tracing::info!("the terminal is gone; the engine goes on");
+                continue;
             }
+            Signal::Suspend | Signal::Continue | Signal::Resize => continue,
+        };
+        tracing::info!(?signal, ?command, "asked to stop");
+        if let Err(error) = client.command(command).await {
+            tracing::error!(%error, "the signal was not obeyed");
         }
     }
 }

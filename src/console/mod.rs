@@ -9,3 +9,4 @@ pub mod tty;
 pub mod ui;
 
 pub use runtime::{ConsoleError, ConsoleOptions, Ended, Engines, run};
+pub use tty::{Signal, Signals};

@@ -169,7 +169,7 @@ async fn writes_errors(file: &std::path::Path) -> Result<(), TtyError> {
 }
 
 async fn until_told() -> Result<(), TtyError> {
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::of_a_screen()?;
     let mut stage = Stage::enter(Mouse::On, None)?;
     stage.show("ready").await?;
     loop {
@@ -187,7 +187,7 @@ async fn until_told() -> Result<(), TtyError> {
 
 /// After the terminal vanished: says so in the file, then does nothing until it is killed.
 async fn hangs_up(file: &std::path::Path) -> Result<(), TtyError> {
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::of_a_screen()?;
     let mut stage = Stage::enter(Mouse::On, None)?;
     let mut reader = Reader::start()?;
     stage.show("ready").await?;

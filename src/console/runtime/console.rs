@@ -84,7 +84,7 @@ enum Woken {
 impl Console {
     /// Takes the terminal and asks for everything.
     pub(super) async fn open(client: Arc<dyn Client>, options: ConsoleOptions) -> Result<Self, ConsoleError> {
-        let signals = Signals::listen()?;
+        let signals = Signals::of_a_screen()?;
         // Listening comes before asking: what happens between the two is not missed.
         let updates = listen(&client).await?;
         let (theme, no_theme) = dress(&options.theme);
@@ -133,8 +133,8 @@ impl Console {
         Ok(console)
     }
 
-    /// Runs until it is left.
-    pub(super) async fn run(mut self) -> Result<Ended, ConsoleError> {
+    /// Runs until it is left. The signals go on to whoever runs what is left here.
+    pub(super) async fn run(mut self) -> Result<(Ended, Signals), ConsoleError> {
         let ended = loop {
             match self.turn().await {
                 // Whatever failed, it is because the terminal vanished.
@@ -147,10 +147,10 @@ impl Console {
                 break ended;
             }
         };
-        let Self { commands, front, editing, .. } = self;
+        let Self { commands, front, editing, signals, .. } = self;
         drop((front, editing));
         commands.finish(LAST_COMMANDS).await;
-        Ok(ended)
+        Ok((ended, signals))
     }
 
     /// Waits for one thing and handles it.

@@ -27,7 +27,7 @@ use crate::config::{Bell, DesktopNotification, Glyphs, Mouse, SynchronizedOutput
 use crate::console::app::keymap::KeyMap;
 use crate::console::app::model::Access;
 use crate::console::app::msg::Leave;
-use crate::console::tty::{self, TtyError};
+use crate::console::tty::{self, Signals, TtyError};
 use crate::control::{Client, ClientError};
 
 /// What a console is opened with.
@@ -85,8 +85,8 @@ pub enum ConsoleError {
     Bug,
 }
 
-/// Opens the console and runs it until it is left.
-pub async fn run(client: Arc<dyn Client>, options: ConsoleOptions) -> Result<Ended, ConsoleError> {
+/// Opens the console and runs it until it is left. With its end come the signals that it has not heard yet.
+pub async fn run(client: Arc<dyn Client>, options: ConsoleOptions) -> Result<(Ended, Signals), ConsoleError> {
     let console = AssertUnwindSafe(async move { Console::open(client, options).await?.run().await });
     match tty::owning_panics(console.catch_unwind()).await {
         Ok(result) => result,

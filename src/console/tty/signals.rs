@@ -1,5 +1,6 @@
-//! Signals, as they concern a console.
+//! Signals, as they concern a console and the engine in it.
 
+use futures_util::future::select_all;
 use tokio::signal::unix::{self, SignalKind};
 
 use super::TtyError;
@@ -24,50 +25,49 @@ pub enum Signal {
 }
 
 /// The signals of this process. Once listened to they have no default action any more.
-pub struct Signals {
-    terminate: unix::Signal,
-    interrupt: unix::Signal,
-    hang_up: unix::Signal,
-    suspend: unix::Signal,
-    go_on: unix::Signal,
-    resize: unix::Signal,
-    quit: unix::Signal,
-    restart: unix::Signal,
-    /// SIGUSR2 means nothing here; unheard it would end the process in raw mode.
-    _unused: unix::Signal,
-}
+pub struct Signals(Vec<(unix::Signal, Signal)>);
 
 impl Signals {
-    /// Listens from now on.
-    pub fn listen() -> Result<Self, TtyError> {
-        let listen = |kind| unix::signal(kind).map_err(TtyError::setup("listening to signals"));
-        Ok(Self {
-            terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
-            hang_up: listen(SignalKind::hangup())?,
-            suspend: listen(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
-            go_on: listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-            resize: listen(SignalKind::window_change())?,
-            quit: listen(SignalKind::quit())?,
-            restart: listen(SignalKind::user_defined1())?,
-            _unused: listen(SignalKind::user_defined2())?,
-        })
+    /// Listens from now on to those that concern a screen.
+    pub fn of_a_screen() -> Result<Self, TtyError> {
+        // SIGUSR2 means nothing here; unheard it would end the process in raw mode.
+        drop(listen(SignalKind::user_defined2())?);
+        let Self(mut heard) = Self::of_an_engine()?;
+        for (kind, signal) in [
+            (SignalKind::quit(), Signal::Terminate),
+            (SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()), Signal::Suspend),
+            (SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()), Signal::Continue),
+            (SignalKind::window_change(), Signal::Resize),
+        ] {
+            heard.push((listen(kind)?, signal));
+        }
+        Ok(Self(heard))
     }
 
-    /// The next one. Several of a kind that came together are one.
-    pub async fn next(&mut self) -> Signal {
-        tokio::select! {
-            biased;
-            _ = self.hang_up.recv() => Signal::HangUp,
-            _ = self.terminate.recv() => Signal::Terminate,
-            _ = self.quit.recv() => Signal::Terminate,
-            _ = self.interrupt.recv() => Signal::Interrupt,
-            _ = self.restart.recv() => Signal::Restart,
-            _ = self.suspend.recv() => Signal::Suspend,
-            _ = self.go_on.recv() => Signal::Continue,
-            _ = self.resize.recv() => Signal::Resize,
-        }
+    /// Listens from now on to those that concern an engine.
+    pub fn of_an_engine() -> Result<Self, TtyError> {
+        Ok(Self(vec![
+            (listen(SignalKind::hangup())?, Signal::HangUp),
+            (listen(SignalKind::terminate())?, Signal::Terminate),
+            (listen(SignalKind::interrupt())?, Signal::Interrupt),
+            (listen(SignalKind::user_defined1())?, Signal::Restart),
+        ]))
     }
+
+    /// The next one: the first in their order, where several came. Several of a kind that came together are one.
+    pub async fn next(&mut self) -> Signal {
+        let each = self.0.iter_mut().map(|(signal, meaning)| {
+            Box::pin(async move {
+                signal.recv().await;
+                *meaning
+            })
+        });
+        select_all(each).await.0
+    }
+}
+
+fn listen(kind: SignalKind) -> Result<unix::Signal, TtyError> {
+    unix::signal(kind).map_err(TtyError::setup("listening to signals"))
 }
 
 /// Stops this process until it is told to go on.
