@@ -96,6 +96,11 @@ impl Section {
         Self(key.to_owned())
     }
 
+    /// The name of the agent that it belongs to; the default one has none.
+    pub fn agent(&self) -> Option<&str> {
+        self.0.strip_prefix("agents.")?.split('.').next()
+    }
+
     /// One of its settings.
     pub fn setting(&self, name: &str) -> String {
         format!("{self}.{name}")

@@ -230,7 +230,7 @@ pub const TABLE: &[Setting] = &[
     ),
     setting(
         "agent.acp.silence_timeout_seconds",
-        "How long the agent may send nothing in a turn before it is told to stop. Waiting for your answer does not count.",
+        "How long the agent may send nothing in a turn before it is told to stop; ten times as long while a tool of it runs. Waiting for your answer does not count.",
         seconds(600, 1, 86_400, |config, s| config.agent.acp.silence_timeout = Duration::from_secs(s)),
     ),
     setting(

@@ -68,6 +68,7 @@ pub fn tests() -> Vec<Trial> {
         real("acp_agent_dies_with_its_group_when_the_turn_is_dropped", is_dropped),
         real("acp_agent_dies_with_what_has_left_its_group", ends_what_left),
         real("acp_question_is_asked_and_the_option_of_its_kind_chosen", asks),
+        real("acp_reason_of_a_denial_is_told_with_the_next_message_once", tells_the_reason),
         real("acp_question_is_answered_by_the_settings_first", settings_answer),
         real(
             "acp_question_that_is_more_than_a_command_is_shown_whole_and_never_allowed_for_ever",
@@ -366,8 +367,12 @@ async fn stop_reasons() {
         let played = Agent::new(&format!("on_prompt() {{ say half; stop {reason}; }}")).play("go").await;
         assert_eq!((played.failure(), played.text().as_str()), (words, "half"));
     }
-    let silent = Agent::new("on_prompt() { stop end_turn; }").play("go").await;
-    assert_eq!(silent.failure(), "sh ended its turn without a word");
+    let mut agent = Agent::new("on_prompt() { stop end_turn; }");
+    assert_eq!(agent.play("go").await.failure(), "sh ended its turn without a word");
+    agent.config.acp.argv.splice(0..0, ["env".to_owned(), "A=1".to_owned()]);
+    assert_eq!(agent.play("go").await.failure(), "sh ended its turn without a word");
+    agent.config = agent.config.named(&"coder".parse().unwrap());
+    assert_eq!(agent.play("go").await.failure(), "coder ended its turn without a word");
 }
 
 async fn tells_the_data() {
@@ -761,6 +766,25 @@ async fn asks() {
         assert_eq!(question.folder, agent.folder.path().display().to_string());
         assert_eq!(question.always, Always::of("git push"));
     }
+}
+
+async fn tells_the_reason() {
+    let agent = Agent::new(ASKS);
+    let mut talk = Conversation::open(&*agent.backend()).await;
+    let why = || Decision::Denied { why: Some("not today".to_owned()) };
+    let (call, _questions) = Call::new("push").answered_by([why()]);
+    assert_eq!(talk.play(call).await.text(), "go on");
+    let (call, _questions) =
+        Call::new("push again").after(&[("push", "go on")]).answered_by([Decision::Once]);
+    assert_eq!(talk.play(call).await.text(), "go on");
+    let (call, _questions) = Call::new("once more")
+        .after(&[("push", "go on"), ("push again", "go on")])
+        .answered_by([Decision::Denied { why: None }]);
+    assert_eq!(talk.play(call).await.text(), "go on");
+    let told = "What you asked for in your last turn and the operator denied, with the reason:\n\
+                execute: git push: not today";
+    assert_eq!(agent.prompted(1), [told, "push again"]);
+    assert_eq!(agent.prompted(2), ["once more"]);
 }
 
 async fn asks_for_more() {

@@ -33,7 +33,7 @@ use self::connection::Connection;
 use self::schema::{SessionId, StopReason};
 use self::session::{Agent, TakenUp, absolute};
 use self::sums::Sums;
-use self::turn::{Answer, Ended, How, Prompt, Said, Stop};
+use self::turn::{Answer, Calls, Ended, How, PATIENCE_WITH_CALLS, Prompt, Said, Stop};
 use super::program::launch::Program;
 use super::{AgentError, AgentEvent, Backend, BuildError, Found, Handle, SessionContext, Turn, process};
 use crate::config::{AcpConfig, AgentConfig, ApprovalsConfig, Keys};
@@ -58,6 +58,13 @@ struct Settings {
     acp: AcpConfig,
     approvals: ApprovalsConfig,
     home: PathBuf,
+}
+
+impl Settings {
+    /// What a person calls the agent: by its name in the settings, else by its program.
+    fn called(&self) -> &str {
+        self.acp.section.agent().unwrap_or_else(|| self.program.called())
+    }
 }
 
 impl AcpBackend {
@@ -86,7 +93,7 @@ impl Backend for AcpBackend {
 
     fn check(&self) -> BoxFuture<'_, Result<Found, AgentError>> {
         Box::pin(async {
-            let connection = start(&self.0.program, [])?;
+            let connection = start(&self.0.program, self.0.called(), [])?;
             connection.let_work()?;
             let agent = Agent::greet(connection, &self.0.acp).await?;
             let found = format!("{} answers and speaks the Agent Client Protocol", agent.who);
@@ -119,13 +126,14 @@ fn identity(argv: &[String], folder: &Path) -> String {
 
 fn start(
     program: &Program,
+    called: &str,
     variables: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Result<Connection, AgentError> {
     let run = format!("{:016x}", fastrand::u64(..));
     let mark = format!("{RUN}={run}");
     let variables = variables.into_iter().chain([(RUN, run)]);
     let child = program.start(program.arguments.iter().map(OsString::from), variables)?;
-    Ok(Connection::new(&program.name, mark, child))
+    Ok(Connection::new(called, mark, child))
 }
 
 struct AcpHandle {
@@ -146,6 +154,8 @@ struct Live {
     memory: Memory,
     /// What it tells of its session's use.
     sums: Sums,
+    /// What was denied in its last turn, with the reason: the answer to a question has no place for that.
+    denied: Vec<String>,
 }
 
 impl Live {
@@ -158,7 +168,15 @@ impl Live {
     ) -> Result<(), AgentError> {
         self.session = self.agent.new_session(folder, settings).await?;
         (self.memory, self.sums) = (memory, Sums::after(ToldUse::default()));
+        self.denied.clear();
         Ok(())
+    }
+
+    /// The reasons of what was denied in words for the agent, once.
+    fn tell_denied(&mut self) -> Option<String> {
+        let denied = std::mem::take(&mut self.denied);
+        let head = "What you asked for in your last turn and the operator denied, with the reason:";
+        (!denied.is_empty()).then(|| format!("{head}\n{}", denied.join("\n")))
     }
 }
 
@@ -235,6 +253,7 @@ impl AcpHandle {
             let _ = output.send(AgentEvent::Usage(used)).await;
         }
         let whole = matches!(ended.how, How::Answered(_));
+        live.denied = std::mem::take(&mut ended.denied);
         let result = self.judge(ended, &live.agent, &output).await;
         if whole {
             live.memory = Memory::UpTo(turn.message);
@@ -264,7 +283,7 @@ impl AcpHandle {
     async fn begin(&self, turn: &Turn) -> Result<Live, AgentError> {
         let home = (HOME, self.settings.home.display().to_string());
         let place = process::place(&self.context.id, turn.id).into_iter().chain([home]);
-        let connection = start(&self.program, place)?;
+        let connection = start(&self.program, self.settings.called(), place)?;
         keep(&connection, turn).await?;
         connection.let_work()?;
         let mut agent = Agent::greet(connection, &self.settings.acp).await?;
@@ -278,11 +297,12 @@ impl AcpHandle {
                 TakenUp::No => Memory::Forgotten,
             };
             if memory.begins_anew().is_none() {
-                return Ok(Live { agent, session, memory, sums: Sums::after(known.told) });
+                let sums = Sums::after(known.told);
+                return Ok(Live { agent, session, memory, sums, denied: Vec::new() });
             }
         }
         let session = agent.new_session(&self.folder, &self.settings.acp).await?;
-        Ok(Live { agent, session, memory, sums: Sums::after(ToldUse::default()) })
+        Ok(Live { agent, session, memory, sums: Sums::after(ToldUse::default()), denied: Vec::new() })
     }
 
     async fn prompt(
@@ -293,15 +313,19 @@ impl AcpHandle {
         cancel: &CancellationToken,
     ) -> Ended {
         let recap = match live.memory {
-            Memory::Nothing | Memory::Forgotten | Memory::Claimed => recap::of_all(&turn.history),
-            Memory::TakenUp => recap::of_the_end(&turn.history),
+            Memory::Nothing | Memory::Forgotten | Memory::Claimed => {
+                recap::of_all(&turn.history, turn.asked_by)
+            }
+            Memory::TakenUp => recap::of_the_end(&turn.history, turn.asked_by),
             Memory::UpTo(_) => None,
         };
         self.tell_session(live, output).await;
         if let Some(what) = live.memory.begins_anew().filter(|_| recap.is_some()) {
             let _ = output.send(AgentEvent::Notice(what.to_owned())).await;
         }
-        let texts: Vec<&str> = recap.as_deref().into_iter().chain([turn.message.as_str()]).collect();
+        let denied = live.tell_denied();
+        let before = [recap.as_deref(), denied.as_deref()].into_iter().flatten();
+        let texts: Vec<&str> = before.chain([turn.message.as_str()]).collect();
         let prompt = Prompt {
             connection: &mut live.agent.connection,
             settings: &self.settings,
@@ -329,35 +353,47 @@ impl AcpHandle {
         agent: &Agent,
         output: &mpsc::Sender<AgentEvent>,
     ) -> Result<(), AgentError> {
-        let name = &self.program.name;
+        let name = self.settings.called();
         let acp = &self.settings.acp;
-        let (silence, setting) =
-            (acp.silence_timeout.as_secs_f64(), acp.section.setting("silence_timeout_seconds"));
-        let silent = format!("sent nothing for {silence} s ({setting})");
         match (ended.how, ended.stopped) {
             (How::Answered(Ok(told)), Some(Stop::Cancelled)) if told.stop == Ok(StopReason::EndTurn) => {
                 Ok(())
             }
             (How::Answered(_) | How::Lost(_), Some(Stop::Cancelled)) => Err(AgentError::Cancelled),
-            (How::Answered(_), Some(Stop::Silent)) => Err(AgentError::Failed(
-                agent.connection.with_last_words(&format!("{silent} and was stopped")),
-            )),
+            (How::Answered(_), Some(Stop::Silent(calls))) => {
+                let how = format!("{} and was stopped", silent(acp, calls));
+                Err(AgentError::Failed(agent.connection.with_last_words(&how)))
+            }
             (How::Answered(Err(error)), None) => Err(agent.refused("the prompt", &error)),
             (How::Answered(Ok(told)), None) => match bad_stop(&told, ended.said) {
                 None => Ok(()),
                 Some(how) => Err(AgentError::Failed(agent.connection.with_last_words(&how))),
             },
-            (How::NotObeyed, Some(Stop::Cancelled)) => {
+            (How::NotObeyed, Some(Stop::Cancelled) | None) => {
                 let grace = acp.kill_grace.as_secs_f64();
                 let what = format!("is cut: {name} did not obey the stop within {grace} s and was killed");
                 let _ = output.send(AgentEvent::Notice(what)).await;
                 Err(AgentError::Cancelled)
             }
-            (How::NotObeyed, _) => {
-                let how = format!("{silent}, did not obey a stop and was killed");
+            (How::NotObeyed, Some(Stop::Silent(calls))) => {
+                let how = format!("{}, did not obey a stop and was killed", silent(acp, calls));
                 Err(AgentError::Broken(agent.connection.with_last_words(&how)))
             }
             (How::Lost(error), _) => Err(error),
+        }
+    }
+}
+
+/// That an agent sent nothing for as long as it may.
+fn silent(settings: &AcpConfig, calls: Calls) -> String {
+    let seconds = calls.patience(settings.silence_timeout).as_secs_f64();
+    let setting = settings.section.setting("silence_timeout_seconds");
+    match calls {
+        Calls::None => format!("sent nothing for {seconds} s ({setting})"),
+        Calls::Run => {
+            format!(
+                "sent nothing for {seconds} s while a tool of it ran ({PATIENCE_WITH_CALLS} times {setting})"
+            )
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What an agent is told of a conversation that it does not remember.
 
-use crate::domain::history::Step;
+use crate::domain::history::{Asker, Step};
 
 /// The most characters of a recap: enough to go on, little enough for any agent.
 const MOST_CHARS: usize = 12_000;
@@ -8,7 +8,7 @@ const MOST_CHARS: usize = 12_000;
 const MOST_OF_A_STEP: usize = 3_000;
 
 /// What was said before, the newest whole, for a session that begins anew; none if nothing was.
-pub(super) fn of_all(history: &[Step]) -> Option<String> {
+pub(super) fn of_all(history: &[Step], asked_by: Asker) -> Option<String> {
     let mut told = Vec::new();
     let mut chars = 0;
     for step in history.iter().rev() {
@@ -29,18 +29,24 @@ pub(super) fn of_all(history: &[Step]) -> Option<String> {
     };
     told.push(head);
     told.reverse();
-    told.push("That is settled. Answer only the message that follows.".to_owned());
+    told.push(what_follows(asked_by).to_owned());
     Some(told.join("\n\n"))
 }
 
 /// How the conversation stands, for a session that was taken up again after its process had ended: an agent
 /// may still have a message that was cut off, and answer it with the next one.
-pub(super) fn of_the_end(history: &[Step]) -> Option<String> {
+pub(super) fn of_the_end(history: &[Step], asked_by: Asker) -> Option<String> {
     let Some(last @ Step::Agent { .. }) = history.last() else { return None };
-    let last = told_step(last);
-    Some(format!(
-        "This conversation was taken up again. It had come to this:\n\n{last}\n\nWhat was asked before is settled. Answer only the message that follows."
-    ))
+    let (last, follows) = (told_step(last), what_follows(asked_by));
+    Some(format!("This conversation was taken up again. It had come to this:\n\n{last}\n\n{follows}"))
+}
+
+/// What the message behind a recap is: a person's is all that is asked, the engine's has the agent go on.
+fn what_follows(asked_by: Asker) -> &'static str {
+    match asked_by {
+        Asker::Person => "What was asked before is settled. Answer only the message that follows.",
+        Asker::Engine => "How it goes on, the message that follows says.",
+    }
 }
 
 fn told_step(step: &Step) -> String {
@@ -73,15 +79,15 @@ mod tests {
 
     #[test]
     fn nothing_is_told_of_nothing() {
-        assert_eq!(of_all(&[]), None);
-        assert_eq!(of_the_end(&[]), None);
+        assert_eq!(of_all(&[], Asker::Person), None);
+        assert_eq!(of_the_end(&[], Asker::Person), None);
     }
 
     #[test]
     fn a_short_conversation_is_told_whole_and_a_long_one_from_its_end() {
-        let short = of_all(&steps(2, "")).unwrap();
+        let short = of_all(&steps(2, ""), Asker::Person).unwrap();
         assert!(short.contains("User: q0\n\nYou: a0 \n\nUser: q1\n\nYou: a1"), "{short}");
-        let long = of_all(&steps(100, &"x".repeat(5_000))).unwrap();
+        let long = of_all(&steps(100, &"x".repeat(5_000)), Asker::Person).unwrap();
         let told = ["You: a97", "You: a99", "without the 194 entries before"];
         assert!(told.iter().all(|part| long.contains(part)) && !long.contains("You: a96"));
         assert!(long.chars().count() < MOST_CHARS + 1_000);
@@ -90,7 +96,17 @@ mod tests {
     #[test]
     fn how_it_ended_is_told_of_a_session_that_is_taken_up_again() {
         let cut = [Step::user("q"), Step::agent("[stopped by the operator]")];
-        let told = of_the_end(&cut).unwrap();
+        let told = of_the_end(&cut, Asker::Person).unwrap();
         assert!(told.contains("You: [stopped by the operator]") && told.contains("is settled"), "{told}");
+    }
+
+    #[test]
+    fn what_the_engine_has_go_on_is_not_called_settled() {
+        let cut = [Step::user("q"), Step::agent("[cut off: the engine died]")];
+        for told in [of_all(&cut, Asker::Engine), of_the_end(&cut, Asker::Engine)] {
+            let told = told.unwrap();
+            assert!(told.contains("the engine died") && !told.contains("settled"), "{told}");
+            assert!(told.ends_with("the message that follows says."), "{told}");
+        }
     }
 }

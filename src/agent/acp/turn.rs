@@ -38,6 +38,8 @@ pub(super) struct Ended {
     pub(super) said: Said,
     /// How many tokens its window holds, where it says so.
     pub(super) window: Option<u64>,
+    /// What was denied with a reason, in lines.
+    pub(super) denied: Vec<String>,
 }
 
 impl Ended {
@@ -94,7 +96,27 @@ pub(super) enum Stop {
     /// The turn was cancelled.
     Cancelled,
     /// It sent nothing for too long.
-    Silent,
+    Silent(Calls),
+}
+
+/// Whether a call of the agent runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Calls {
+    Run,
+    None,
+}
+
+/// So many times longer an agent may be silent while a call of it runs: what that does, it need not tell.
+pub(super) const PATIENCE_WITH_CALLS: u32 = 10;
+
+impl Calls {
+    /// How long an agent may be silent that may be so for `limit` by itself.
+    pub(super) fn patience(self, limit: Duration) -> Duration {
+        match self {
+            Self::Run => limit * PATIENCE_WITH_CALLS,
+            Self::None => limit,
+        }
+    }
 }
 
 /// Whether an agent said or did anything.
@@ -131,6 +153,7 @@ struct Running<'a> {
     waiting: Vec<RequestId>,
     last_heard: Instant,
     stopped: Option<(Stop, Instant)>,
+    denied: Vec<String>,
 }
 
 impl<'a> Prompt<'a> {
@@ -143,7 +166,7 @@ impl<'a> Prompt<'a> {
             Ok(asked) => asked,
             Err(error) => {
                 let how = How::Lost(error);
-                return Ended { how, stopped: None, said: Said::Nothing, window: None };
+                return Ended { how, stopped: None, said: Said::Nothing, window: None, denied: Vec::new() };
             }
         };
         let updates = Updates::new(self.turn.engine.doing.clone(), self.turn.secrets.clone());
@@ -156,6 +179,7 @@ impl<'a> Prompt<'a> {
             waiting: Vec::new(),
             last_heard: Instant::now(),
             stopped: None,
+            denied: Vec::new(),
         };
         running.run(heard).await
     }
@@ -176,7 +200,7 @@ impl Running<'_> {
                     Some(message) => self.take(message).await,
                 },
                 () = until(deadline) => match self.stopped {
-                    None => self.stop(Stop::Silent),
+                    None => self.stop(Stop::Silent(self.updates.calls())),
                     Some(_) => break How::NotObeyed,
                 },
             };
@@ -196,7 +220,7 @@ impl Running<'_> {
             self.tell(ended).await;
         }
         let (stopped, updates) = (self.stopped.map(|(why, _)| why), &self.updates);
-        Ended { how, stopped, said: self.said, window: updates.window() }
+        Ended { how, stopped, said: self.said, window: updates.window(), denied: self.denied }
     }
 
     /// Hears what comes a moment after the end: some agents answer a prompt before they have told all of it. It
@@ -227,7 +251,8 @@ impl Running<'_> {
         match self.stopped {
             Some((_, deadline)) => Some(deadline),
             None if self.waiting.is_empty() => {
-                Some(self.last_heard + self.prompt.settings.acp.silence_timeout)
+                let limit = self.prompt.settings.acp.silence_timeout;
+                Some(self.last_heard + self.updates.calls().patience(limit))
             }
             None => None,
         }
@@ -350,6 +375,9 @@ impl Running<'_> {
     fn decided(&mut self, request: &Request, decision: &Decision) -> Result<(), AgentError> {
         self.waiting.retain(|id| *id != request.id);
         self.last_heard = Instant::now();
+        if let Decision::Denied { why: Some(why) } = decision {
+            self.denied.push(format!("{}: {why}", request.question.line()));
+        }
         self.answer(request, request.decided(decision))
     }
 

@@ -10,6 +10,7 @@ use super::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields, ToolKind, UsageUpdate,
 };
+use super::turn::Calls;
 use crate::agent::tools::bounded;
 use crate::agent::{AgentEvent, Doing};
 use crate::config::Secrets;
@@ -213,6 +214,11 @@ impl Updates {
         self.open.values_mut().filter_map(Open::tell).collect()
     }
 
+    /// Whether one of the calls that were told has not ended.
+    pub(super) fn calls(&self) -> Calls {
+        if self.open.values().any(|open| open.told.is_some()) { Calls::Run } else { Calls::None }
+    }
+
     /// Ends the calls whose end the agent did not tell in a turn that is done.
     pub(super) fn end(&mut self) -> Vec<AgentEvent> {
         let open = std::mem::take(&mut self.open).into_values();
@@ -358,6 +364,8 @@ fn content(block: &ContentBlock) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
     use super::*;
@@ -501,6 +509,23 @@ mod tests {
             assert_eq!([take(updates, unwritten.clone()), take(updates, unwritten.clone())], [[], []]);
             assert_eq!(take(updates, goes_on("c", how.clone())), [called("c", arguments)], "{how}");
         }
+    }
+
+    #[test]
+    fn a_call_that_runs_may_be_silent_for_longer_until_its_end() {
+        let updates = &mut updates();
+        let steps = [
+            (begins("c", json!({"status": "pending", "rawInput": {}})), Calls::None),
+            (goes_on("c", json!({"status": "in_progress"})), Calls::Run),
+            (goes_on("c", json!({"status": "failed"})), Calls::None),
+        ];
+        for (update, calls) in steps {
+            take(updates, update);
+            assert_eq!(updates.calls(), calls);
+        }
+        let limit = Duration::from_secs(600);
+        let patience = [Calls::None, Calls::Run].map(|calls| calls.patience(limit));
+        assert_eq!(patience, [limit, Duration::from_secs(6000)]);
     }
 
     #[test]
