@@ -11,6 +11,7 @@ mod ask;
 pub mod background;
 mod command;
 mod doing;
+mod half_characters;
 mod kept;
 mod lines;
 mod openai;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::message::plain;
 use super::schema::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, RequestId, RequestPermissionOutcome,
     RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome, ToolCall,
@@ -202,14 +203,6 @@ fn described(call: &ToolCall, run: Option<&Run<'_>>) -> String {
         }
     }
     if parts.is_empty() { "(the agent does not say what)".to_owned() } else { parts.join("\n") }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

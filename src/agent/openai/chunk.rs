@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::agent::half_characters::from_json;
 use crate::domain::session::Usage;
 
 /// What one event of a stream, or a whole answer at once, says.
@@ -59,7 +60,7 @@ impl Chunk {
 
 /// Reads a JSON text, with a mark for each half of a character; none where it is no JSON.
 pub(super) fn read(text: &str) -> Option<Chunk> {
-    let value: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&mend(text))).ok()?;
+    let value: Value = from_json(text).ok()?;
     let value = only(&value);
     let choice = &value["choices"][0];
     let (said, form) = match (&choice["delta"], &choice["message"]) {
@@ -172,36 +173,6 @@ fn usage(value: &Value) -> Option<Usage> {
     (used.total() > 0).then_some(used)
 }
 
-/// Marks the halves of characters in a JSON text: servers that count in UTF-16 cut emoji in two,
-/// which no JSON reader takes.
-fn mend(json: &str) -> String {
-    let mut mended = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        mended.push_str(before);
-        let (written, length) = match (unit(escape), escape.get(6..).and_then(unit)) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (escape.get(..12), 12),
-            (Some(0xD800..=0xDFFF), _) => (Some("\u{FFFD}"), 6),
-            (Some(_), _) => (escape.get(..6), 6),
-            (None, _) => {
-                let length = escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end);
-                (escape.get(..length), length)
-            }
-        };
-        mended.push_str(written.unwrap_or_default());
-        rest = escape.get(length..).unwrap_or_default();
-    }
-    mended.push_str(rest);
-    mended
-}
-
-/// The UTF-16 unit of a `\uXXXX` at the beginning of a text.
-fn unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,27 +214,6 @@ mod tests {
             [r#"{"choices":[{"delta":{"tool_calls":null}}]}"#, r#"{"choices":[{"delta":{"tool_calls":[]}}]}"#]
         {
             assert_eq!(calls(none), []);
-        }
-    }
-
-    #[test]
-    fn halves_of_characters_are_marked() {
-        let cases = [
-            (r"us \ud83e", "us \u{FFFD}"),
-            (r"\udd80.", "\u{FFFD}."),
-            (r"\ud83e\ud83e\udd80", "\u{FFFD}🦀"),
-            (r"\udd80\ud83e\n", "\u{FFFD}\u{FFFD}\n"),
-            (r"\ud83e\\udd80", "\u{FFFD}\\udd80"),
-            (r"\\\ud83eü\u00fc", "\\\u{FFFD}üü"),
-        ];
-        for (json, text) in cases {
-            let json = format!(r#"{{"choices":[{{"delta":{{"content":"{json}"}}}}]}}"#);
-            assert_eq!(text_of(&json), text, "{json}");
-        }
-        for broken in
-            [r#"{"a":"\ud83e"#, r#"{"a":"\"#, r#"{"a":"\u12"#, r#"{"a":"\uüü"}"#, r#"{"a":"\u+123"}"#]
-        {
-            assert_eq!(read(broken), None, "{broken}");
         }
     }
 
