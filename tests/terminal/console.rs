@@ -530,6 +530,9 @@ fn what_was_typed_a_moment_before_an_attached_console_was_told_to_end_is_there_a
     let _serve = place.serve(&[]);
     let mut console = open(&place);
     console.wait_for("attached pid");
+    // A draft is saved once it is known that none is kept, and that is known when this is answered.
+    send(&mut console, "say before");
+    console.wait_for("agent  before");
     console.press("half a thought");
     console.wait_for("half a thought");
     console.signal(Signal::TERM);

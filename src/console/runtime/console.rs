@@ -30,7 +30,7 @@ use crate::domain::api::Update;
 use crate::domain::recovery::AfterStop;
 
 /// How long leaving waits for commands on their way: a draft to be saved, say.
-const LAST_COMMANDS: Duration = Duration::from_secs(2);
+const LAST_COMMANDS: Duration = Duration::from_secs(5);
 
 /// The console, open.
 pub(super) struct Console {
