@@ -256,17 +256,21 @@ fn has_variable(pid: u32, name: &str) -> bool {
 }
 
 /// The environment that a process was started with. While it becomes another program there is none to read, some
-/// milliseconds long: then it is waited for.
+/// milliseconds long: then it is waited for. None is believed where it is seen twice, and no exec is under way.
 fn environment(pid: u32) -> Vec<u8> {
-    let mut rounds = 0..EXEC_ROUNDS;
-    loop {
-        let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return Vec::new() };
-        let is_told = !environment.is_empty() || Stat::of(pid).map_or(true, |stat| stat.has_no_environment);
-        if is_told || rounds.next().is_none() {
-            return environment;
+    let mut seen_empty = false;
+    for _ in 0..EXEC_ROUNDS {
+        let memory = Stat::of(pid).map_or(Memory::None, |stat| stat.memory);
+        let environment = fs::read(format!("/proc/{pid}/environ")).ok();
+        match (environment, memory) {
+            (None, _) | (Some(_), Memory::None) => break,
+            (Some(environment), _) if !environment.is_empty() => return environment,
+            (Some(_), Memory::Whole) if seen_empty => break,
+            (Some(_), memory) => seen_empty = memory == Memory::Whole,
         }
         std::thread::sleep(EXEC_PAUSE);
     }
+    Vec::new()
 }
 
 /// What the kernel tells of a process.
@@ -274,9 +278,18 @@ struct Stat {
     state: String,
     group: u32,
     started: u64,
-    /// It has no memory, or nothing in the place of its environment. While an exec is under way that place is not
-    /// known, which is neither.
-    has_no_environment: bool,
+    memory: Memory,
+}
+
+/// What a process has in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    /// Nothing: it has ended, or is a part of the kernel.
+    None,
+    /// Not all of a program yet: an exec is under way, which tells where the code is after where the environment is.
+    Begun,
+    /// A program.
+    Whole,
 }
 
 impl Stat {
@@ -294,7 +307,11 @@ impl Stat {
             state: field(3)?.to_owned(),
             group: field(5)?.parse().ok()?,
             started: field(22)?.parse().ok()?,
-            has_no_environment: field(23)? == "0" || field(51) != Some("0") && field(50) == field(51),
+            memory: match (field(23)?, field(26)?) {
+                ("0", _) => Memory::None,
+                (_, "0") => Memory::Begun,
+                _ => Memory::Whole,
+            },
         })
     }
 }
@@ -452,7 +469,7 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_hides_nothing() {
-        let text = format!("12 (a) b) (c) S 1 34{} 77 4096", " 0".repeat(16));
+        let text = format!("12 (a) b) (c) S 1 34{} 77 4096 0 0 65536", " 0".repeat(16));
         let stat = Stat::read(&text).unwrap();
         assert_eq!((stat.state.as_str(), stat.group, stat.started), ("S", 34, 77));
         assert!(Stat::read("12 (a) S").is_none());
