@@ -45,9 +45,12 @@ mod tests {
     #[test]
     fn halves_of_characters_are_marked() {
         let cases = [
+            (r"a\ud83e", "a\u{FFFD}"),
             (r"us \ud83e", "us \u{FFFD}"),
             (r"\udd80.", "\u{FFFD}."),
+            (r"\udd80 b", "\u{FFFD} b"),
             (r"\ud83e\ud83e\udd80", "\u{FFFD}🦀"),
+            (r"\ud83e\ud83e\udd80\n", "\u{FFFD}🦀\n"),
             (r"\udd80\ud83e\n", "\u{FFFD}\u{FFFD}\n"),
             (r"\ud83e\\udd80", "\u{FFFD}\\udd80"),
             (r"\\ud83e \ud83e", "\\ud83e \u{FFFD}"),
@@ -56,9 +59,16 @@ mod tests {
         for (escaped, text) in cases {
             assert_eq!(from_json(&format!("\"{escaped}\"")).unwrap(), text, "{escaped}");
         }
-        for broken in
-            [r#"{"a":"\ud83e"#, r#"{"a":"\"#, r#"{"a":"\u12"#, r#"{"a":"\uüü"}"#, r#"{"a":"\u+123"}"#, "\\ü"]
-        {
+        for broken in [
+            r#"{"a":"\ud83e"#,
+            r#"{"a":"\ud8"}"#,
+            r#"{"a":"\"#,
+            r#"{"a":"\u12"#,
+            r#"{"a":"\uüü"}"#,
+            r#"{"a":"\u+123"}"#,
+            "\\",
+            "\\ü",
+        ] {
             assert!(from_json(broken).is_err(), "{broken}");
         }
     }

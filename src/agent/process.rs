@@ -258,16 +258,18 @@ fn has_variable(pid: u32, name: &str) -> bool {
 /// The environment that a process was started with. While it becomes another program there is none to read, some
 /// milliseconds long: then it is waited for. None is believed where it is seen twice, and no exec is under way.
 fn environment(pid: u32) -> Vec<u8> {
-    let mut seen_empty = false;
+    let (mut is_whole, mut was_empty) = (false, false);
     for _ in 0..EXEC_ROUNDS {
-        let memory = Stat::of(pid).map_or(Memory::None, |stat| stat.memory);
-        let environment = fs::read(format!("/proc/{pid}/environ")).ok();
-        match (environment, memory) {
-            (None, _) | (Some(_), Memory::None) => break,
-            (Some(environment), _) if !environment.is_empty() => return environment,
-            (Some(_), Memory::Whole) if seen_empty => break,
-            (Some(_), memory) => seen_empty = memory == Memory::Whole,
+        let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { break };
+        if !environment.is_empty() || (is_whole && was_empty) {
+            return environment;
         }
+        was_empty = is_whole;
+        is_whole = match Stat::of(pid).map_or(Memory::None, |stat| stat.memory) {
+            Memory::None => break,
+            Memory::Begun => false,
+            Memory::Whole => true,
+        };
         std::thread::sleep(EXEC_PAUSE);
     }
     Vec::new()

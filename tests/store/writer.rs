@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use switchboard::domain::event::{Event, EventKind};
 use switchboard::domain::id::SessionId;
 use switchboard::domain::queue::{Intent, Refusal};
-use switchboard::store::{Feed, NewMessage, Patience, Queries, Readers, Store, StoreError};
+use switchboard::store::{Counts, Feed, NewMessage, Patience, Queries, Readers, Store, StoreError};
 
 use crate::given::{at, key, message, run};
 
@@ -179,11 +180,15 @@ async fn whoever_is_refused_finds_the_trouble_told_however_young_it_is() {
     assert!(matches!(next(&mut feed).await, Feed::Recovered));
 }
 
-#[tokio::test]
-async fn closing_waits_for_who_reads_and_leaves_all_in_one_file() {
-    let home = home();
-    let (store, _feed) = open(&home, PATIENT);
-    store.write(|t| t.accept_message(&message("a", "m", 1))).await.unwrap();
+/// A store that closes while a question is answered.
+struct Closing {
+    reads: JoinHandle<Result<Counts, StoreError>>,
+    /// Lets the answer come.
+    go_on: std::sync::mpsc::Sender<()>,
+    closes: JoinHandle<()>,
+}
+
+async fn close_while_one_reads(store: &Store) -> Closing {
     let (begun, begins) = tokio::sync::oneshot::channel();
     let (go_on, goes_on) = std::sync::mpsc::channel();
     let reads = tokio::spawn({
@@ -204,6 +209,15 @@ async fn closing_waits_for_who_reads_and_leaves_all_in_one_file() {
     });
     tokio::task::yield_now().await;
     assert!(!closes.is_finished());
+    Closing { reads, go_on, closes }
+}
+
+#[tokio::test]
+async fn closing_waits_for_who_reads_and_leaves_all_in_one_file() {
+    let home = home();
+    let (store, _feed) = open(&home, PATIENT);
+    store.write(|t| t.accept_message(&message("a", "m", 1))).await.unwrap();
+    let Closing { reads, go_on, closes } = close_while_one_reads(&store).await;
     go_on.send(()).unwrap();
     closes.await.unwrap();
     assert_eq!(reads.await.unwrap().unwrap().sessions, 1);
@@ -216,26 +230,7 @@ async fn closing_waits_for_who_reads_and_leaves_all_in_one_file() {
 async fn closing_waits_only_so_long_for_who_reads() {
     let home = home();
     let (store, _feed) = open(&home, PATIENT);
-    let (begun, begins) = tokio::sync::oneshot::channel();
-    let (go_on, goes_on) = std::sync::mpsc::channel();
-    let reads = tokio::spawn({
-        let store = store.clone();
-        async move {
-            let question = move |q: &dyn Queries| {
-                begun.send(()).unwrap();
-                goes_on.recv().unwrap();
-                q.counts()
-            };
-            store.read(question).await
-        }
-    });
-    begins.await.unwrap();
-    let closes = tokio::spawn({
-        let store = store.clone();
-        async move { store.close().await }
-    });
-    tokio::task::yield_now().await;
-    assert!(!closes.is_finished());
+    let Closing { reads, go_on, closes } = close_while_one_reads(&store).await;
     tokio::time::advance(Duration::from_secs(60)).await;
     closes.await.unwrap();
     go_on.send(()).unwrap();

@@ -218,6 +218,12 @@ mod tests {
     }
 
     #[test]
+    fn a_character_that_was_cut_in_two_costs_no_more_than_itself() {
+        assert_eq!(text_of(r#"{"choices":[{"delta":{"content":"us \ud83e"}}]}"#), "us \u{FFFD}");
+        assert_eq!(read(r#"{"a":"\ud83e"#), None);
+    }
+
+    #[test]
     fn a_whole_answer_is_told_from_a_piece() {
         let whole = read(r#"{"choices":[{"message":{"content":"all"}}]}"#).unwrap();
         assert_eq!((whole.text.as_str(), whole.form), ("all", Form::Whole));

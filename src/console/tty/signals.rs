@@ -1,6 +1,8 @@
 //! Signals, as they concern a console and the engine in it.
 
-use futures_util::future::select_all;
+use std::future::poll_fn;
+use std::task::Poll;
+
 use tokio::signal::unix::{self, SignalKind};
 
 use super::TtyError;
@@ -56,13 +58,13 @@ impl Signals {
 
     /// The next one: the first in their order, where several came. Several of a kind that came together are one.
     pub async fn next(&mut self) -> Signal {
-        let each = self.0.iter_mut().map(|(signal, meaning)| {
-            Box::pin(async move {
-                signal.recv().await;
-                *meaning
-            })
-        });
-        select_all(each).await.0
+        poll_fn(|context| {
+            let mut heard = self.0.iter_mut();
+            heard
+                .find_map(|(signal, meaning)| signal.poll_recv(context).is_ready().then_some(*meaning))
+                .map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
     }
 }
 
