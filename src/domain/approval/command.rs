@@ -263,6 +263,7 @@ mod tests {
             ("npm config set script-shell x", "npm config"),
             ("gh api x", "gh api"),
             ("gcloud compute ssh x", "gcloud"),
+            ("ip netns exec a ls", "ip netns"),
         ] {
             assert_eq!(prefix(command), Err(NotSimple::RunsOthers(known.to_owned())), "{command:?}");
         }

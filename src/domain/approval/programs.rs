@@ -83,6 +83,8 @@ pub(super) const RUN_OTHERS: &[&str] = &[
     "iex",
     "ionice",
     "ipython",
+    "ip netns",
+    "ip vrf",
     "irb",
     "java",
     "jshell",
